@@ -126,8 +126,65 @@ def stripped():
     output = image.with_name("output")
     common.optimize(image, output, "--layout", "random", "--seed", "1")
     expected = run(image)
-    common.run_command(["strip", output], timeout=common.TOOL_TIMEOUT)
-    expect_same(output, expected, "stripped")
+    for strip in ("strip", "llvm-strip-14"):
+        if shutil.which(strip) is None:
+            continue
+        result = output.with_name(f"after-{strip}")
+        common.run_command([strip, output, "-o", result], timeout=common.TOOL_TIMEOUT)
+        expect_same(result, expected, f"after {strip}")
+
+
+RETURNS_BY_REGISTER = """
+    .globl call_or_leave
+    .type call_or_leave, @function
+call_or_leave:                  # void call_or_leave(int leave, void (*f)(int), int k)
+    .cfi_startproc
+    pushq %rbx
+    .cfi_adjust_cfa_offset 8
+    .cfi_offset %rbx, -16
+    testl %edi, %edi
+    je 1f
+    .cfi_remember_state
+    popq %rbx
+    .cfi_adjust_cfa_offset -8
+    .cfi_restore %rbx
+    popq %rdx
+    .cfi_adjust_cfa_offset -8
+    .cfi_register %rip, %rdx
+    jmpq *%rdx
+1:  .cfi_restore_state
+    movl %edx, %edi
+    call *%rsi
+    popq %rbx
+    .cfi_adjust_cfa_offset -8
+    .cfi_restore %rbx
+    ret
+    .cfi_endproc
+    .size call_or_leave, .-call_or_leave
+    .section .note.GNU-stack, "", @progbits
+"""
+THROWS = """
+#include <cstdio>
+extern "C" void call_or_leave(int, void (*)(int), int);
+static void fail(int k) { throw k; }
+int main() {
+  for (int i = 0; i < 4; ++i) try {
+      call_or_leave(i % 2, fail, i);
+      std::printf("%d returned\\n", i);
+    } catch (int k) {
+      std::printf("%d caught\\n", k);
+    }
+}
+"""
+
+
+def return_address_in_register():
+    """libgcc's unwinder does not go back to the CIE's rule of the return address."""
+    folder = scratch.folder()
+    (folder / "leave.S").write_text(RETURNS_BY_REGISTER)
+    (folder / "main.cc").write_text(THROWS)
+    image = compile_image(folder / "leave", [folder / "leave.S", folder / "main.cc"], "-O2")
+    check(image, 30)
 
 
 def relocations():
@@ -228,7 +285,7 @@ def main():
     for name in ("bzip2", "lua", "sqlite3"):
         kinds = ("pie", "fixed") if SEEDS > 3 or name != "sqlite3" else ("pie",)
         cases += [Case(f"{name}.{kind}", real, name, kind) for kind in kinds]
-    cases += [Case(check.__name__, check) for check in (second_round, stripped, relocations, library, refused)]
+    cases += [Case(check.__name__, check) for check in (second_round, stripped, return_address_in_register, relocations, library, refused)]
     with scratch:
         return common.run_cases(cases, args)
 

@@ -96,6 +96,16 @@ const Damage kDamages[] = {
        Section& frames = p.section(".eh_frame");
        frames.contents = frames.contents.first(frames.contents.size() - 4);
      }},
+    {"cie_rules_are_not_restored",
+     [](Patient& p) {
+       static const std::vector<uint8_t> kFrames = {
+           20,   0,  0, 0,    0,  0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 26, 1, 0x1b,  // a CIE, CFA r30,
+           12,   30, 0, 0x9a, 1,  0, 0,                                           // r26 at CFA - 8
+           16,   0,  0, 0,    28, 0, 0, 0, 0, 0,   0,   0, 8, 0,    0,  0, 0,    0x41,
+           0xda, 0,  // restores r26
+           0,    0,  0, 0};
+       p.section(".eh_frame").contents = kFrames;
+     }},
     {"frame_table_is_sorted",
      [](Patient& p) {
        uint8_t* table = p.contents(p.section(".eh_frame_hdr")) + 12;

@@ -225,6 +225,7 @@ void CfiReader::restore_rule(uint64_t register_number) {
   const auto old = std::lower_bound(rules.begin(), rules.end(), register_number, less);
   if (old != rules.end() && old->first == register_number) {
     rule_of(register_number) = old->second;
+    restored_cie_rules_ = true;
     return;
   }
   auto& now = current_.rules;

@@ -25,6 +25,9 @@ class CfiReader {
   void read_rows(const Cie& cie, std::span<const uint8_t> program, uint64_t program_address,
                  Fde& fde);
 
+  /// Whether some FDE had DW_CFA_restore for a register of which the CIE knows the rule.
+  bool restored_cie_rules() const { return restored_cie_rules_; }
+
  private:
   /// Executes up to the next change of location and returns the distance; 0 at the end.
   uint64_t run(const Cie& cie, ByteReader& reader);
@@ -49,6 +52,7 @@ class CfiReader {
   size_t depth_ = 0;
   uint64_t program_address_ = 0;
   uint64_t location_ = 0;
+  bool restored_cie_rules_ = false;
   size_t useful_ = 0;  // behind the last operation that is not padding
 };
 

@@ -56,6 +56,7 @@ class FrameReader {
   void read_entries();
   void read_fdes();
   UnwindInput take_result() { return std::move(input_); }
+  bool restored_cie_rules() const { return cfi_.restored_cie_rules(); }
   AddressRanges take_unreadable();
 
  private:
@@ -276,6 +277,15 @@ UnwindInput read_frames(const Image& image, AddressRanges* unreadable) {
   reader.read_fdes();
   if (unreadable != nullptr) *unreadable = reader.take_unreadable();
   return reader.take_result();
+}
+
+bool restores_cie_rules(const Image& image) {
+  const Section* section = image.section_named(".eh_frame");
+  if (section == nullptr) return false;
+  FrameReader reader(image, *section);
+  reader.read_entries();
+  reader.read_fdes();
+  return reader.restored_cie_rules();
 }
 
 }  // namespace respike

@@ -11,6 +11,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/unwind/eh_frame/eh_frame.h"
+#include "optimizer/unwind/eh_frame/frame_reader.h"
 #include "optimizer/unwind/lsda/pointer_encoding.h"
 
 namespace respike {
@@ -57,9 +58,17 @@ Violation frame_table_is_sorted(const Image& image) {
   return std::nullopt;
 }
 
+/// libgcc unwind-dw2.c, execute_cfa_program: DW_CFA_restore forgets a register, and does not bring
+/// back what the CIE says of it.
+Violation cie_rules_are_not_restored(const Image& image) {
+  if (!restores_cie_rules(image)) return std::nullopt;
+  return "a frame in .eh_frame restores a rule of its CIE, which libgcc forgets instead";
+}
+
 constexpr ImageRule kRules[] = {
     {"frames_are_terminated", frames_are_terminated},
     {"frame_table_is_sorted", frame_table_is_sorted},
+    {"cie_rules_are_not_restored", cie_rules_are_not_restored},
 };
 
 /// The FDEs of an .eh_frame section whose addresses are 32 bits, relative to their place: for each
