@@ -10,6 +10,7 @@
 #   emulator     500 random C programs and 200,000 random pieces of code for that emulator
 #   gcc          GCC's execution tests: 16,000 cases, some seven hours on two processors
 #   gmp          GMP's tests
+#   capstone     Capstone about the registers and flags of all x86-64 code at hand
 #   packages     the work of Duktape, zlib, bzip2, tcc and libstdc++ on x86-64, an hour
 #   sanitizers   the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
 #   fuzz         the fuzzers
@@ -22,7 +23,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-parts=(cases seeds atomic random arithmetic speed emulator gcc gmp packages sanitizers fuzz)
+parts=(cases seeds atomic random arithmetic speed emulator gcc gmp capstone packages sanitizers fuzz)
 wanted=("${parts[@]}")
 if [[ ${1:-} == --only ]]; then
   IFS=, read -ra wanted <<<"${2:?--only needs the names of parts}"
@@ -77,6 +78,11 @@ run_emulator() {
 # Each test gets another set of options every night.
 run_gcc() {
   tests/peers/gcc_tests.py --seed "$(date +%Y%m%d)" --fresh
+}
+
+run_capstone() {
+  [[ -d build/capstone ]] || python3 -m pip install --quiet --target build/capstone 'capstone==5.*'
+  tests/peers/capstone_oracle.py
 }
 
 run_gmp() {
