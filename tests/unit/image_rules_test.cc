@@ -98,13 +98,17 @@ const Damage kDamages[] = {
      }},
     {"cie_rules_are_not_restored",
      [](Patient& p) {
-       static const std::vector<uint8_t> kFrames = {
-           20,   0,  0, 0,    0,  0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 26, 1, 0x1b,  // a CIE, CFA r30,
-           12,   30, 0, 0x9a, 1,  0, 0,                                           // r26 at CFA - 8
-           16,   0,  0, 0,    28, 0, 0, 0, 0, 0,   0,   0, 8, 0,    0,  0, 0,    0x41,
-           0xda, 0,  // restores r26
-           0,    0,  0, 0};
-       p.section(".eh_frame").contents = kFrames;
+       // A CIE says that the CFA is r30 and that r26 is at CFA - 8; an FDE restores r26.
+       static std::vector<uint8_t> frames = {
+           20, 0,    0,  0, 0,  0,    0,    0, 1,    'z', 'R', 0,
+           4,  0x78, 26, 1, 27, 0x0c, 30,   0, 0x9a, 1,   0,   0,  // the end of the CIE
+           16, 0,    0,  0, 28, 0,    0,    0, 0,    0,   0,   0,
+           8,  0,    0,  0, 0,  0x41, 0xda, 0, 0,    0,   0,   0};
+       Section& section = p.section(".eh_frame");
+       constexpr unsigned kStart = 32;  // where the FDE says what it describes
+       store(&frames[kStart],
+             static_cast<uint32_t>(p.section(".text").address - section.address - kStart));
+       section.contents = frames;
      }},
     {"frame_table_is_sorted",
      [](Patient& p) {
