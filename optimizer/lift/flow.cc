@@ -33,7 +33,10 @@ class Connector {
         effort_(effort) {}
 
   void connect(const CodeRange& range) {
+    if (range.first_block == range.end_block) return;
     const bool data = std::binary_search(lifter_.data.begin(), lifter_.data.end(), id_);
+    // As it is in the input: add_edges appends branches.
+    const Instruction last = procedure_.blocks[range.end_block - 1].instructions.back();
     for (BlockId id = range.first_block; id < range.end_block; ++id) {
       BasicBlock& block = procedure_.blocks[id];
       add_references(block);
@@ -43,7 +46,12 @@ class Connector {
       else
         add_edges(range, id);
     }
-    if (data && range.first_block != range.end_block) keep_ways_from_data(range);
+    if (data) keep_branches_from_data(range);
+    // What does not decode may be the first bytes of an instruction that ends behind the range.
+    const bool cut = last.opcode == kInvalid && !lifter_.machine.codec.groups.fixed();
+    const bool runs_on = last.opcode != kInvalid && lifter_.machine.facts(last).falls_through;
+    if (cut || (data && runs_on))
+      lifter_.keep_way_from(range.end, "control may run into it from what may be data");
   }
 
   void resolve_landing_pads() {
@@ -159,8 +167,7 @@ class Connector {
     lifter_.make_opaque(procedure_, fmt::format("the branch at {:#x} has no long form", place));
   }
 
-  /// Control may leave what may be data by a branch, or by running off its end.
-  void keep_ways_from_data(const CodeRange& range) {
+  void keep_branches_from_data(const CodeRange& range) {
     for (BlockId id = range.first_block; id < range.end_block; ++id) {
       const Instruction& last = procedure_.blocks[id].instructions.back();
       if (!is_direct(lifter_.machine.facts(last).flow)) continue;
@@ -169,9 +176,6 @@ class Connector {
       if (other == kNone || program_.ranges[other].procedure != id_)
         lifter_.keep_way_from(target, "what may be data may branch to it");
     }
-    const Instruction& last = procedure_.blocks[range.end_block - 1].instructions.back();
-    if (last.opcode != kInvalid && lifter_.machine.facts(last).falls_through)
-      lifter_.keep_way_from(range.end, "control may run into it from what may be data");
   }
 
   void add_branch(BasicBlock& block, Instruction& last, ControlFlow flow) {

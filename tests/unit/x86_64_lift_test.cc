@@ -188,6 +188,14 @@ TEST(X8664Lift, ControlRunsOnBehindWhatMayBeData) {
   EXPECT_EQ(lifted["g"].state, Procedure::State::pinned);
 }
 
+/// A byte that does not decode may begin an instruction that ends with the no-op behind it.
+TEST(X8664Lift, BytesBehindWhatDoesNotDecodeStay) {
+  const Lifted lifted({0xc3, 0x1f, 0x90, 0xc3}, {{"f", 2}, {"g", 1}}, {}, 0, kDistances,
+                      [](Image& image) { image.symbols.back().value = kCode + 3; });
+  EXPECT_EQ(lifted["g"].state, Procedure::State::pinned);
+  EXPECT_EQ(lifted.program.kept.size(), 1u);
+}
+
 /// The comparison reads what relocations of f lead to: in the output g and h have changed places,
 /// and the call, which nothing decodes, is as it was.
 TEST(X8664Lift, CallThatNothingDecodedIsCompared) {
