@@ -60,6 +60,7 @@ class Instrumenter {
   std::vector<double> weigh(ProcedureId id, const FlowGraph& graph) const;
   std::vector<double> estimate_calls(const CallGraph& calls) const;
   void insert_probes(Layout& layout, const CodeFacts& facts);
+  void add_frames(uint64_t address);
   void describe();
   std::vector<uint8_t> emit_image(Layout layout);
   bool is_library() const { return image_.kind == Image::Kind::shared_library; }
@@ -238,8 +239,33 @@ void Instrumenter::insert_probes(Layout& layout, const CodeFacts& facts) {
   }
   if (options_.counters == Counters::threads)
     inserter.find_copies(segment.free_address + start_.find_copy, find_forks(program_, facts));
+  add_frames(segment.free_address);
   inserter.insert(layout);
   result_.probes = inserter.statistics();
+}
+
+/// Adds the unwind information of the start code, which goes to `address`.
+void Instrumenter::add_frames(uint64_t address) {
+  UnwindTables& tables = program_.unwind;
+  const auto cies = static_cast<uint32_t>(tables.cies.size());
+  const auto states = static_cast<uint32_t>(tables.states.size());
+  for (Cie cie : start_.frames.tables.cies) {
+    cie.initial_state += states;
+    tables.cies.push_back(std::move(cie));
+  }
+  for (CfiState state : start_.frames.tables.states) {
+    state.cie += cies;
+    tables.states.push_back(std::move(state));
+  }
+  for (Fde fde : start_.frames.fdes) {
+    fde.start += address;
+    fde.end += address;
+    for (Fde::Row& row : fde.rows) {
+      row.address += address;
+      row.state += states;
+    }
+    program_.foreign_fdes.push_back(std::move(fde));
+  }
 }
 
 /// Fills the counter map, but for addresses in the output. Needs the program as it was lifted.

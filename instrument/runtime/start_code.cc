@@ -21,6 +21,9 @@ constexpr uint8_t kIa64Code[] = {
 constexpr uint8_t kX8664Code[] = {
 #include "x86_64_start_code.inc"
 };
+constexpr uint8_t kX8664Image[] = {
+#include "x86_64_start_image.inc"
+};
 #endif
 
 }  // namespace
@@ -30,7 +33,7 @@ StartCode start_code(MachineId machine) {
     case MachineId::alpha:
 #if RESPIKE_START_CODE_ALPHA
       // One entry serves programs and libraries: it keeps all registers but pv.
-      return {.code = kAlphaCode, .alignment = 16, .page_size = 8192};
+      return {.code = kAlphaCode, .alignment = 16, .frames = {}, .page_size = 8192};
 #else
       throw Error(
           "this respike was built without alpha-linux-gnu-gcc and cannot instrument programs for "
@@ -39,7 +42,7 @@ StartCode start_code(MachineId machine) {
     case MachineId::ia64:
 #if RESPIKE_START_CODE_IA64
       // Pages have 4 to 64 KB, as the kernel was configured: 64 KB fits all.
-      return {.code = kIa64Code, .alignment = 16, .page_size = 65536};
+      return {.code = kIa64Code, .alignment = 16, .frames = {}, .page_size = 65536};
 #else
       throw Error(
           "this respike was built without ia64-linux-gnu-as and cannot instrument programs for "
@@ -47,7 +50,11 @@ StartCode start_code(MachineId machine) {
 #endif
     case MachineId::x86_64:
 #if RESPIKE_START_CODE_X86_64
-      return {.code = kX8664Code, .alignment = 16, .find_copy = 16, .page_size = 4096};
+      return {.code = kX8664Code,
+              .alignment = 16,
+              .find_copy = 16,
+              .frames = read_unwind(view_image(kX8664Image, "the start code")),
+              .page_size = 4096};
 #else
       throw Error(
           "this respike was built without x86_64-linux-gnu-gcc and cannot instrument programs for "

@@ -4,12 +4,20 @@
 # Adds to respike_instrument a header MACHINE_start_code.inc and the definition
 # RESPIKE_START_CODE_MACHINE, 1 or, without that compiler, 0: then Respike says at run time that it
 # cannot instrument for the machine; all the rest works. The bytes are also in start_code/MACHINE.bin
-# of the build folder, for tests.
+# of the build folder, for tests. With FRAMES in front of the flags the header MACHINE_start_image.inc
+# holds the start code as an ELF file with unwind information.
 #
 # respike_assembled_start_code(MACHINE PREFIX): the same for a machine that has an assembler but no
 # compiler here: from MACHINE/start.s, which a compiler made of start.c, and MACHINE/entry.s.
 
 function(respike_start_code machine prefix)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FRAMES" "" "")
+  set(frames)
+  set(tables -fno-asynchronous-unwind-tables -fno-unwind-tables)
+  if(arg_FRAMES)
+    set(frames FRAMES)
+    set(tables -fasynchronous-unwind-tables)
+  endif()
   string(TOUPPER RESPIKE_START_CODE_${machine} definition)
   find_program(${definition}_COMPILER ${prefix}gcc)
   if(NOT ${definition}_COMPILER)
@@ -19,13 +27,12 @@ function(respike_start_code machine prefix)
   mark_as_advanced(${definition}_COMPILER)
   set(shared ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   set(own ${shared}/${machine})
-  respike_embed_start_code(${machine} ${prefix}
+  respike_embed_start_code(${machine} ${prefix} ${frames}
     LINK ${${definition}_COMPILER}
       -std=gnu11 -O2 -Wall -Wextra -Werror -Wframe-larger-than=512
       -ffreestanding -fno-builtin -fno-stack-protector -fno-strict-aliasing -fno-pie
       -fno-tree-loop-distribute-patterns  # makes calls of memcpy and memset
-      -fno-asynchronous-unwind-tables -fno-unwind-tables
-      ${ARGN} -I ${PROJECT_SOURCE_DIR} -I ${own}
+      ${tables} ${arg_UNPARSED_ARGUMENTS} -I ${PROJECT_SOURCE_DIR} -I ${own}
       -nostdlib -static -no-pie -Wl,-T,${own}/start.ld -Wl,--build-id=none -Wl,--no-relax
       ${shared}/start.c ${own}/entry.S
     DEPENDS ${shared}/start.c ${shared}/counter_file.h
@@ -63,7 +70,7 @@ endfunction()
 
 # LINK: the command that makes an executable of the start code; `-o FILE` is added.
 function(respike_embed_start_code machine prefix)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LINK;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FRAMES" "" "LINK;DEPENDS")
   string(TOUPPER RESPIKE_START_CODE_${machine} definition)
   find_program(${definition}_OBJCOPY ${prefix}objcopy REQUIRED)
   mark_as_advanced(${definition}_OBJCOPY)
@@ -81,6 +88,17 @@ function(respike_embed_start_code machine prefix)
     COMMENT "Making the start code for ${machine}"
     VERBATIM)
   target_sources(respike_instrument PRIVATE ${folder}/${machine}_start_code.inc)
+  if(arg_FRAMES)
+    add_custom_command(
+      OUTPUT ${folder}/${machine}_start_image.inc
+      COMMAND ${${definition}_OBJCOPY} --strip-all
+        ${folder}/${machine}.elf ${folder}/${machine}.stripped
+      COMMAND ${CMAKE_COMMAND} -D INPUT=${folder}/${machine}.stripped
+        -D OUTPUT=${folder}/${machine}_start_image.inc -P ${RESPIKE_EMBED_SCRIPT}
+      DEPENDS ${folder}/${machine}_start_code.inc
+      VERBATIM)
+    target_sources(respike_instrument PRIVATE ${folder}/${machine}_start_image.inc)
+  endif()
   target_include_directories(respike_instrument PRIVATE ${folder})
   target_compile_definitions(respike_instrument PRIVATE ${definition}=1)
 endfunction()

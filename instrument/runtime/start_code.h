@@ -7,12 +7,13 @@
 #include <span>
 
 #include "optimizer/base/machine_id.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 
 struct StartCode {
-  /// Machine code for any address that is a multiple of `alignment`, without data, relocations and
-  /// unwind information. The parameters (struct respike_start_parameters) follow right after its
+  /// Machine code for any address that is a multiple of `alignment`, without data and
+  /// relocations. The parameters (struct respike_start_parameters) follow right after its
   /// last byte; code and parameters are never written to.
   std::span<const uint8_t> code;
   uint32_t alignment = 0;  // bytes; the size of the code is a multiple of it, too
@@ -27,6 +28,10 @@ struct StartCode {
   /// Offset in `code` of the routine that probes call where threads have copies of the counters; 0:
   /// there is none. It changes flags.
   uint32_t find_copy = 0;
+
+  /// The unwind information of `code`, as if `code` were at address 0. Empty where signals do not
+  /// matter: the start code of a program without copies of counters runs before all handlers.
+  UnwindInput frames;
 
   /// Bytes: the address of the counters, their size and the size of the header of a counter file
   /// are multiples of it.

@@ -19,6 +19,7 @@ import common
 HERE = pathlib.Path(__file__).resolve().parent
 STEPS = int(os.environ.get("RESPIKE_STEPS", 30_000))
 FEWEST = 100  # checks
+COUNTERS = ("shared", "threads")
 PROGRAMS = re.compile(
     r"^(calls\.pie|switches\.(dynamic|cet\.pie|frames\.pie|lld\.pie|O0\.pie|pie|v3\.pie)"
     r"|exceptions\.(pie|dynamic|O3\.pie|sections\.pie|gold\.pie|mold\.pie|clang\.pie|clang-lld\.pie|large\.dynamic)"
@@ -34,13 +35,18 @@ def build(scratch):
     return library
 
 
+def counting_image(program, folder, counters):
+    counting, spool = folder / "counting", folder / "spool"
+    common.respike_ok("image", "instrument", program.image, "-o", counting, "--spool", spool, "--counters", counters)
+    return counting
+
+
 def profile_of(program, scratch):
     folder = scratch.folder()
-    counting, spool = folder / "counting", folder / "spool"
-    common.respike_ok("image", "instrument", program.image, "-o", counting, "--spool", spool)
+    counting, spool = counting_image(program, folder, "shared"), folder / "spool"
     common.run_program(counting, program.runs[0])
     common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", folder / "profile")
-    return counting, folder / "profile"
+    return folder / "profile"
 
 
 def step_through(image, run, steps, library, scratch):
@@ -58,12 +64,13 @@ def check(program, kind, library, scratch):
     elif kind in ("random", "scatter"):
         image = scratch.file("image")
         common.optimize(program.image, image, "--layout", kind)
+    elif kind == "profile":
+        image = scratch.file("image")
+        common.optimize(program.image, image, "--profile", profile_of(program, scratch))
     else:
-        image, profile = profile_of(program, scratch)
-        if kind == "profile":
-            image = scratch.file("image")
-            common.optimize(program.image, image, "--profile", profile)
-    steps = 4 * STEPS if kind == "instrumented" else STEPS  # the start code goes through all counters
+        image = counting_image(program, scratch.folder(), kind)
+    # The start code goes through all counters; containers begins with long work of libstdc++.
+    steps = 4 * STEPS if kind in COUNTERS or program.name.startswith("containers") else STEPS
     expected = common.run_program(program.image, run)
     outcome, (_, checks, wrong, *told) = step_through(image, run, steps, library, scratch)
     common.expect(outcome.behaviour() == expected.behaviour(), common.describe_difference(expected, outcome))
@@ -74,7 +81,7 @@ def check(program, kind, library, scratch):
 def cases(library, scratch):
     for program in common.load_programs():
         if PROGRAMS.match(program.name):
-            for kind in ("original", "random", "scatter", "profile", "instrumented"):
+            for kind in ("original", "random", "scatter", "profile", *COUNTERS):
                 yield common.Case(
                     f"{program.name} {kind}",
                     lambda p=program, k=kind: check(p, k, library, scratch),

@@ -9,24 +9,36 @@
    supplement, 3.2.1), and uses general registers only. An endbr64 stands where an indirect branch
    arrives, so that images for processors that check this (CET) stay such images. */
 
+        /* Unwind information says where the return address is after each push, since signals arrive
+           here and their handlers unwind; but for the first entry, which may have no caller. */
+
+        .macro  push register
+        pushq   \register
+        .cfi_adjust_cfa_offset 8
+        .endm
+        .macro  pop register
+        popq    \register
+        .cfi_adjust_cfa_offset -8
+        .endm
+
         /* What C code may change beside rax, r11 and flags. */
         .macro  push_scratch
-        pushq   %rcx
-        pushq   %rdx
-        pushq   %rsi
-        pushq   %rdi
-        pushq   %r8
-        pushq   %r9
-        pushq   %r10
+        push    %rcx
+        push    %rdx
+        push    %rsi
+        push    %rdi
+        push    %r8
+        push    %r9
+        push    %r10
         .endm
         .macro  pop_scratch
-        popq    %r10
-        popq    %r9
-        popq    %r8
-        popq    %rdi
-        popq    %rsi
-        popq    %rdx
-        popq    %rcx
+        pop     %r10
+        pop     %r9
+        pop     %r8
+        pop     %rdi
+        pop     %rsi
+        pop     %rdx
+        pop     %rcx
         .endm
 
         .set    RESPIKE_COPY_PAGE, 4096 /* instrument/runtime/counter_file.h */
@@ -42,21 +54,26 @@ respike_entry:
         .balign 16
         .globl  respike_find
 respike_find:
-        pushq   %rax
-        pushq   %r11
+        .cfi_startproc
+        push    %rax
+        push    %r11
         leaq    parameters(%rip),%r11
         addq    (%r11),%r11             /* the counters */
         movq    %gs:-RESPIKE_COPY_PAGE(%r11),%rax
         cmpq    %fs:0,%rax
         jne     find
-        popq    %r11
-        popq    %rax
+        pop     %r11
+        pop     %rax
         ret
+        .cfi_endproc
 
         /* ... and this last, since the distance to the parameters has to be known here. */
         .section .text.last,"ax",@progbits
-save:   pushfq
-        pushq   %rax
+save:   .cfi_startproc
+        .cfi_undefined rip
+        pushfq
+        .cfi_adjust_cfa_offset 8
+        push    %rax
         push_scratch
         cld
         leaq    parameters(%rip),%rdi
@@ -65,21 +82,25 @@ save:   pushfq
         testq   %rax,%rax
         cmovnzq %rax,%r11
         pop_scratch
-        popq    %rax
+        pop     %rax
         popfq
+        .cfi_adjust_cfa_offset -8
         jmp     *%r11
 return: endbr64
         ret
+        .cfi_endproc
 
-find:
+find:   .cfi_startproc
+        .cfi_def_cfa_offset 24          /* the return address, rax and r11 */
         push_scratch
         cld
         leaq    parameters(%rip),%rdi
         call    respike_find_copy
         pop_scratch
-        popq    %r11
-        popq    %rax
+        pop     %r11
+        pop     %rax
         ret
+        .cfi_endproc
         .balign 16
 parameters:
 
