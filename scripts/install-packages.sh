@@ -14,7 +14,7 @@ packages=(
   libzydis-dev                                         # the oracle of the x86-64 decoder
   clang libclang-rt-14-dev clang-format                # libFuzzer targets, formatting
   g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the start code, the oracle
-  lld mold                                             # other linkers of x86-64 programs
+  lld mold musl-tools                                  # other linkers and another C library of x86-64 programs
   binutils-ia64-linux-gnu zstd                         # Itanium code and its oracle; unpacking programs
   qemu-user gdb-multiarch                              # running and unwinding Alpha programs
   python3 dpkg-dev tcl make util-linux m4              # tests, Debian sources, SQLite's amalgamation, GMP

@@ -62,19 +62,45 @@ class ReturnAnalysis {
   std::vector<ProcedureId> work_;                  // may return; not yet told to their branchers
 };
 
-/// Drops the fall-through edges of calls that never return.
-void drop_returns(Program& program, const Machine& machine) {
-  for (Procedure& procedure : program.procedures)
+/// Takes out blocks that only added branches to other procedures: `blocks`, in ascending order,
+/// which nothing leads to any more. All blocks behind the first one are added ones, which nothing
+/// but edges refers to.
+void remove_added(Procedure& procedure, std::span<const BlockId> blocks) {
+  for (size_t i = blocks.size(); i-- > 0;)
+    procedure.blocks.erase(procedure.blocks.begin() + blocks[i]);
+  for (BasicBlock& block : procedure.blocks)
+    for (Edge& edge : block.successors)
+      edge.target -=
+          static_cast<BlockId>(std::ranges::lower_bound(blocks, edge.target) - blocks.begin());
+}
+
+/// Drops the fall-through edges of calls that never return. Returns whether branches to other
+/// procedures went with them: then more calls may turn out never to return.
+bool drop_returns(Program& program, const Machine& machine) {
+  std::vector<BlockId> added;
+  bool removed = false;
+  for (Procedure& procedure : program.procedures) {
+    added.clear();
     for (BasicBlock& block : procedure.blocks) {
       const Instruction& last = block.instructions.back();
       if (!last.has_reference() || machine.facts(last).flow != ControlFlow::call) continue;
       if (last.predicate != 0) continue;  // it may be skipped
       const CodeLocation& to = reference_of(procedure, last)->target;
       if (to.where != CodeLocation::Where::block_start || program[to.procedure].returns) continue;
-      for (uint32_t i = 0; i < block.successors.size(); ++i)
-        if (block.successors[i].kind == Edge::Kind::fall_through) block.successors.erase(i--);
+      for (uint32_t i = 0; i < block.successors.size(); ++i) {
+        if (block.successors[i].kind != Edge::Kind::fall_through) continue;
+        const BlockId target = block.successors[i].target;
+        if (procedure.blocks[target].origin == kNone) added.push_back(target);
+        block.successors.erase(i--);
+      }
       block.flags &= ~uint32_t{BasicBlock::kGluedToNext};  // a landing pad may follow
     }
+    std::ranges::sort(added);
+    if (added.empty()) continue;
+    remove_added(procedure, added);
+    removed = true;
+  }
+  return removed;
 }
 
 /// Keeps together the blocks of sequences that must stay contiguous.
@@ -208,8 +234,9 @@ class SequenceGluer {
 }  // namespace
 
 void find_returns(Program& program, const Machine& machine) {
-  ReturnAnalysis(program, machine).run();
-  drop_returns(program, machine);
+  do {
+    ReturnAnalysis(program, machine).run();
+  } while (drop_returns(program, machine));
 }
 
 void glue_sequences(Program& program, const Machine& machine) {

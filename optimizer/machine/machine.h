@@ -275,6 +275,7 @@ struct WholeAddresses {
     branch,    // the displacement of a direct branch
     distance,  // the distance of an operand
     address,   // a number of 32 bits, of which an address may be part
+    thread,    // the 0 of a load of the thread pointer; linkers replace calls by such loads
     number,    // any other number
   };
   /// The address to which the instruction, as decoded, is relative, minus Program::origin_base;
@@ -282,6 +283,11 @@ struct WholeAddresses {
   std::optional<int64_t> (*relative)(const Instruction& instruction);
   /// Whether the instruction only forms the address, rather than reading or writing memory there.
   bool (*forms_address)(const Instruction& instruction);
+  /// The register into which code takes the word that is on top of the stack when the code is
+  /// entered; nullopt: it takes none.
+  std::optional<Register> (*takes_top)(std::span<const Instruction> code);
+  /// Whether the instruction only puts registers on the stack or takes them from there.
+  bool (*moves_stack)(const Instruction& instruction);
   /// Which number of the instruction that starts `code` begins `offset` bytes behind its start.
   Field (*field_at)(std::span<const uint8_t> code, unsigned offset);
   /// Whether two instructions do the same, but for direct branches' displacements and for fields

@@ -27,8 +27,9 @@ import oracle
 # Shares of all blocks that may differ, see above.
 NOT_EXACT, OTHER_IMAGE = 0.0005, 0.02
 
-# QEMU 7.2 for x86-64 begins the fault of this program again for ever.
-NO_ORACLE = {"signals"}
+# QEMU 7.2 for x86-64 begins the fault of signals again for ever, and crashes with some runs of the
+# original of threads.static.
+NO_ORACLE = {"signals", "threads.static"}
 
 COUNTERS = os.environ.get("RESPIKE_COUNTERS", "shared")
 EXACT_WITH_THREADS = ("atomic", "threads")
@@ -173,10 +174,12 @@ def check_counts(program, scratch):
 def cases(scratch):
     all_cases = common.sampling_interval() == 1
     for program in common.load_programs():
+        if COUNTERS == "threads" and "static" in program.name:
+            continue  # refused
         yield common.Case(
             f"{program.name} behaviour", lambda p=program: check_behaviour(p, scratch)
         )
-        if common.is_native() and program.program in NO_ORACLE:
+        if common.is_native() and (program.program in NO_ORACLE or program.name in NO_ORACLE):
             continue
         if common.is_native() and program.heavy and not all_cases:
             continue  # QEMU with the plugin takes minutes

@@ -57,10 +57,12 @@ class Builder:
         self.out = out
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
         self.steps = {}
+        self.commands = {}
 
     def step(self, output, command, inputs):
         """Makes `output` by `command` unless it is up to date; returns its path."""
         output = pathlib.Path(output)
+        assert self.commands.setdefault(output, command) == command, f"two ways to make {output}"
         if output not in self.steps:
             waits = [self.steps[i] for i in map(pathlib.Path, inputs) if i in self.steps]
             self.steps[output] = self.pool.submit(self._run, output, command, inputs, waits)
@@ -109,10 +111,11 @@ class Programs:
         suffix = re.sub(r"[^-\w=.]", "", "".join(f for f in flags if not f.startswith("-I")))
         for source in sources:
             cxx = source.suffix == ".cc"
-            output = self.builder.out / "objects" / folder / f"{source.stem}{suffix}.o"
+            compiler = self.compilers[cxx]
+            output = self.builder.out / "objects" / folder / f"{source.stem}{suffix}.{compiler}.o"
             standard = ["-std=c++20"] if cxx else ["-std=gnu11"]
             headers = list(source.parent.glob("*.h"))
-            command = [self.compilers[cxx], *standard, "-w", *flags, "-c", source, "-o", output]
+            command = [compiler, *standard, "-w", *flags, "-c", source, "-o", output]
             objects.append(self.builder.step(output, command, [source, *headers]))
         return objects
 

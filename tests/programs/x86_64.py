@@ -28,6 +28,8 @@ KINDS = {
     "dynamic": (["-fno-pie"], ["-no-pie"]),
     "pie": (["-fPIE"], ["-pie"]),
     "shared": (["-fPIC"], ["-shared"]),
+    "static": (["-fno-pie"], ["-static"]),
+    "static-pie": (["-fPIE"], ["-static-pie"]),
 }
 
 
@@ -46,7 +48,10 @@ class Shape:
 
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
 MORE = ("lua", "containers")  # programs for all shapes, with --all
+STATIC = ("static", "static-pie")
 SHAPES = [
+    Shape("", kinds=STATIC, programs=("interpreter", "exceptions", "threads", "signals", "strings")),
+    Shape("musl", compilers=("musl-gcc", ""), kinds=("static", "pie"), needs="musl-gcc", programs=("switches", "interpreter", "threads")),
     Shape("O0", ("-O0", "-g"), kinds=("dynamic", "pie")),
     Shape("O1", ("-O1",)),
     Shape("O3", ("-O3",), kinds=("dynamic", "pie")),

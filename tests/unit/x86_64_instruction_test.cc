@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 #include "optimizer/image/image.h"
 #include "optimizer/machine/machines.h"
 #include "optimizer/machine/x86_64/instruction.h"
+#include "optimizer/machine/x86_64/listing.h"
 #include "optimizer/machine/x86_64/meaning.h"
 
 namespace respike {
@@ -99,8 +101,12 @@ const Code& code_samples() {
   return code;
 }
 
-/// Where the operands of an instruction lead that are relative to it.
+/// Where the operands of an instruction lead that are relative to it; not the jump over its lock.
 std::set<uint64_t> targets(std::span<const uint8_t> code, uint64_t address) {
+  if (x86_64::decode_unit(code).jumps_over_lock) {
+    code = code.subspan(2);
+    address += 2;
+  }
   ZydisDecoder decoder;
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   ZydisDecodedInstruction instruction;
@@ -160,8 +166,10 @@ TEST(X8664Instruction, OperandsAreThoseOfTheBytes) {
   for (const Instruction& instruction : code.instructions) {
     if (instruction.opcode == kInvalid) continue;
     const auto bytes = code.from(instruction.origin);
-    const Effects effects = effects_of(decode(bytes), bytes.data());
+    const Decoded decoded = decode_unit(bytes);
+    Effects effects = effects_of(decoded, bytes.data());
     if (!effects.described) continue;
+    if (decoded.jumps_over_lock) effects.flags_read |= condition_flags(bytes[0]);
     std::set<Register> uses, defs;
     const auto add = [](std::set<Register>& to, const RegisterSet& set, unsigned flags) {
       for (Register r = 0; r < 32; ++r) {
@@ -180,6 +188,31 @@ TEST(X8664Instruction, OperandsAreThoseOfTheBytes) {
     ASSERT_EQ(set_of(operands, true), uses) << fmt::format("{:#x}", instruction.origin);
     ASSERT_EQ(set_of(operands, false), defs) << fmt::format("{:#x}", instruction.origin);
   }
+}
+
+/// je 1f; lock; 1: cmpxchg %edx,0x10(%rip) is one instruction, whose operand moves along; jumps
+/// over other bytes are jumps.
+TEST(X8664Instruction, JumpOverALockPrefix) {
+  using namespace x86_64;
+  const Code code({0x74, 0x01, 0xf0, 0x0f, 0xb1, 0x15, 0x10, 0, 0, 0,  // je 1f; lock; 1: cmpxchg
+                   0x74, 0x01, 0x90,                                   // je 1f; nop; 1:
+                   0x74, 0x01, 0xf0, 0x90});                           // je 1f; (bad) nop
+  ASSERT_EQ(code.instructions.size(), 6u);
+  const Instruction& locked = code.instructions[0];
+  EXPECT_EQ(length_of(locked), 10u);
+  EXPECT_EQ(machine().facts(locked).flow, ControlFlow::none);
+  const Operands operands = machine().operands(locked);
+  const auto zero = static_cast<Register>(kFlags + std::countr_zero(condition_flags(0x74)));
+  EXPECT_TRUE(set_of(operands, true).contains(zero));
+  EXPECT_EQ(code.moved(locked, kStart - 0x100),
+            Bytes({0x74, 0x01, 0xf0, 0x0f, 0xb1, 0x15, 0x10, 0x01, 0, 0}));
+  EXPECT_TRUE(is_direct(machine().facts(code.instructions[1]).flow));
+  EXPECT_TRUE(is_direct(machine().facts(code.instructions[3]).flow));
+  std::vector<ListedLine> lines;
+  x86_64_listing().list(code.from(0), 10, kStart, lines);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].text,
+            fmt::format("je\t{:#x} \tlock \tcmpxchgl\t%edx, 0x10(%rip)", kStart + 3));
 }
 
 Instruction one(Bytes bytes) {
@@ -282,7 +315,8 @@ TEST(X8664Instruction, FieldsOfInstructions) {
   EXPECT_EQ(field(move, 6), Field::address);
   EXPECT_EQ(field(move, 3), Field::none);
   // What is left of __tls_get_addr: mov %fs:0,%rax
-  EXPECT_EQ(field({0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0}, 5), Field::number);
+  EXPECT_EQ(field({0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0}, 5), Field::thread);
+  EXPECT_EQ(field({0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0}, 5), Field::number);
 }
 
 TEST(X8664Instruction, WhatIsTheSame) {

@@ -106,6 +106,36 @@ uint64_t extend_over_names(const Image& image, const Section& section, uint64_t 
   return names.allocated() && names.address >= end ? names.address + names.size : end;
 }
 
+/// Whether the first loaded segment can grow up to `end`, behind the program headers: into what
+/// linkers leave free up to the next page in the file and in memory. Example: musl's static
+/// programs have nothing but headers in their first segment, which ends with these.
+bool can_grow(const Image& image, const Segment& first, uint64_t end) {
+  if (first.memory_size != first.file_size) return false;
+  const uint64_t from = first.offset + first.file_size, to = first.offset + (end - first.address);
+  for (const Section& section : image.sections)
+    if (section.kind != Section::Kind::zero && section.size != 0 && section.offset < to &&
+        section.offset + section.size > from)
+      return false;
+  for (const Segment& other : image.segments) {
+    if (&other == &first || !other.loaded()) continue;
+    const uint64_t page = std::clamp<uint64_t>(other.alignment, 1, kDefaultSegmentAlignment);
+    if (other.address / page * page < align_up(end, page) || other.offset < to) return false;
+  }
+  return true;
+}
+
+/// Whether no contents are in [free, end), behind the program headers. Bytes that no section claims
+/// are padding only if they are zero.
+bool is_padding(const Image& image, uint64_t free, uint64_t end) {
+  if (free == end) return true;
+  const auto first = std::ranges::find_if(image.segments, &Segment::loaded);
+  const uint64_t offset = free - first->address + first->offset;
+  if (first->address + first->file_size < end && !can_grow(image, *first, end)) return false;
+  if (offset + (end - free) > image.file.size()) return false;
+  const auto bytes = image.file.subspan(offset, end - free);
+  return std::ranges::all_of(bytes, [](uint8_t byte) { return byte == 0; });
+}
+
 /// The block that must move so that [free, needed) can hold a program header; nullopt when some
 /// contents of the block cannot move.
 std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t needed) {
@@ -122,10 +152,7 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
     block.end = extend_over_segments(image, block.start, block.end);
     block.sections.push_back(index);
   }
-  // Bytes that no section claims are padding only if they are zero.
-  const auto gap = image.bytes_at(free, std::min(block.start, needed) - free);
-  if (!gap || std::any_of(gap->begin(), gap->end(), [](uint8_t byte) { return byte != 0; }))
-    return std::nullopt;
+  if (!is_padding(image, free, std::min(block.start, needed))) return std::nullopt;
   if (block.sections.empty()) block.start = block.end;
   if (has_references(image, block)) return std::nullopt;
   return block;

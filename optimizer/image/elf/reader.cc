@@ -447,8 +447,8 @@ std::vector<Symbol> Reader::read_symbols(uint32_t section) const {
     if (section_number == ELF::SHN_XINDEX ||
         (!is_reserved && section_number >= image_.sections.size()))
       fail(fmt::format(
-               "symbol {} is in section {}, which does not exist: damaged, or stripped although "
-               "it has relocations (strip the output instead)",
+               "stripped although it has relocations (strip the output instead), or damaged: symbol "
+               "{} is in section {}, which does not exist",
                i, section_number),
            at);
     if (!table.allocated() && symbol.local != (i < table.raw.info))
@@ -489,10 +489,9 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
   const Section& table = image_.sections[section];
   const auto records = records_of<RelaRecord>(section);
   const uint32_t symbol_table = target != nullptr ? symbol_table_ : dynamic_symbol_table_;
-  const bool without_symbols = target == nullptr && table.raw.link == 0;
-  if (target == nullptr && !without_symbols && dynamic_symbol_table_ == 0)
-    fail(title(section) + " is of a static program, which cannot be rewritten yet",
-         header_offset(section));
+  // Start-up code of static programs applies relocations that have no symbols (IRELATIVE).
+  const bool without_symbols =
+      target == nullptr && (table.raw.link == 0 || dynamic_symbol_table_ == 0);
   if (!without_symbols && (symbol_table == 0 || table.raw.link != symbol_table))
     fail(title(section) + " does not refer to the symbol table", header_offset(section));
   const size_t symbol_count =

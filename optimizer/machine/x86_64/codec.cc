@@ -313,4 +313,18 @@ Decoded decode(std::span<const uint8_t> code) {
   return Decoder(table, padded.data(), static_cast<unsigned>(limit)).run();
 }
 
+Decoded decode_unit(std::span<const uint8_t> code) {
+  constexpr unsigned kJump = 2;  // bytes
+  const bool jumps = code.size() > kJump && (code[0] & 0xfe) == 0x74 && code[1] == 1 &&
+                     code[kJump] == 0xf0;
+  if (!jumps) return decode(code);
+  Decoded locked = decode(code.subspan(kJump));
+  if (!locked.valid() || locked.length + kJump > kLongest) return decode(code);
+  locked.jumps_over_lock = true;
+  locked.length += kJump;
+  for (uint8_t* at : {&locked.modrm_at, &locked.displacement_at, &locked.immediate_at})
+    if (*at != 0) *at += kJump;
+  return locked;
+}
+
 }  // namespace respike::x86_64

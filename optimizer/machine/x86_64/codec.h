@@ -40,6 +40,7 @@ struct Decoded {
   uint8_t mask = 0;                              // EVEX.aaa
   bool zeroing = false;
   bool broadcast = false;  // EVEX.b
+  bool jumps_over_lock = false;  // see decode_unit()
 
   bool valid() const { return form != 0; }
   bool has_memory() const { return modrm_at != 0 && modrm < 0xc0; }
@@ -50,6 +51,12 @@ struct Decoded {
 
 /// Decodes the instruction at the start of `code`; nothing that is longer than `code` decodes.
 Decoded decode(std::span<const uint8_t> code);
+
+/// As decode(), but a short je or jne to the byte behind a lock prefix counts as a prefix of the
+/// locked instruction: glibc jumps over `lock` where a process has one thread only. Example: 74 01
+/// f0 0f b1 16, `je 1f; lock; 1: cmpxchg %edx,(%rsi)`, is one instruction of 6 bytes, into which
+/// nothing else may jump.
+Decoded decode_unit(std::span<const uint8_t> code);
 
 inline const Form& form_of(const Decoded& decoded) {
   return forms().forms[decoded.form];

@@ -153,6 +153,7 @@ bool pack(const Decoded& d, const uint8_t* code, uint32_t origin, Instruction& o
   const Form& form = form_of(d);
   out = make(d.form, d.length);
   out.origin = origin;
+  if (d.jumps_over_lock) out.flags |= kJumpsOverLock;
   if (is_direct(form)) {
     if (d.immediate_size == 2) return false;  // processors differ
     pack_branch(d, code, out);
@@ -225,7 +226,7 @@ class Encoder {
     const std::span<const uint8_t> bytes = bytes_at(origin, length);
     out_.insert(out_.end(), bytes.begin(), bytes.end());
     if (!kWholeAddresses.relative(instruction) && !is_patched(instruction)) return;
-    const Decoded d = decode(bytes);
+    const Decoded d = decode_unit(bytes);
     if (d.length != length) throw Error("internal error: the bytes of an instruction changed");
     if (is_direct(form_of(d)))
       return write_number(at_ + d.immediate_at, d.immediate_size,
@@ -352,13 +353,13 @@ Effects everything() {
 // ---- codec ----
 
 unsigned length(std::span<const uint8_t> code) {
-  const Decoded decoded = decode(code);
+  const Decoded decoded = decode_unit(code);
   return decoded.valid() ? decoded.length : 1;
 }
 
 void decode_all(std::span<const uint8_t> code, uint32_t origin, Instruction* out) {
   while (!code.empty()) {
-    const Decoded decoded = decode(code);
+    const Decoded decoded = decode_unit(code);
     if (!decoded.valid() || !pack(decoded, code.data(), origin, *out)) {
       *out = {.immediate = code[0], .origin = origin};
       set_bytes(*out, decoded.valid() ? decoded.length : 1);
@@ -450,6 +451,9 @@ Operands operands(const Instruction& instruction) {
   const auto add = [&](Register r) { result.registers[result.size++] = r; };
   RegisterSet reads = effects.reads;
   reads |= effects.keeps;
+  constexpr uint8_t kEqual = 0x74;  // je and jne read the same flag
+  if ((instruction.flags & kJumpsOverLock) != 0 && !is_direct(form_of(decoded)))
+    effects.flags_read |= condition_flags(kEqual);
   const uint8_t written = effects.flags_written | effects.flags_undefined;
   for_each_register(reads, add);
   for_each_flag(effects.flags_read | (effects.keeps_flags ? written : 0u), add);
@@ -537,25 +541,51 @@ std::optional<int64_t> relative(const Instruction& instruction) {
   return instruction.immediate;
 }
 
+bool moves_stack(const Instruction& instruction) {
+  const std::string_view name = forms().forms[form_number(instruction)].name;
+  return name == "push" || name == "pop";
+}
+
+/// The first instruction that changes the stack pointer decides.
+std::optional<Register> takes_top(std::span<const Instruction> code) {
+  for (const Instruction& instruction : code) {
+    if (instruction.is_pseudo()) continue;
+    const Operands effects = operands(instruction);
+    const auto defs = std::span(effects.registers).first(effects.size).subspan(effects.uses);
+    if (std::ranges::find(defs, register_of(kRsp)) == defs.end()) continue;
+    if (forms().forms[form_number(instruction)].name != "pop") return std::nullopt;
+    const auto taken =
+        std::ranges::find_if(defs, [](Register r) { return r != register_of(kRsp); });
+    return taken == defs.end() ? std::nullopt : std::optional(*taken);
+  }
+  return std::nullopt;
+}
+
 bool forms_address(const Instruction& instruction) {
   return forms().forms[form_number(instruction)].name == "lea";
 }
 
 WholeAddresses::Field field_at(std::span<const uint8_t> code, unsigned offset) {
   using Field = WholeAddresses::Field;
-  const Decoded d = decode(code);
+  const Decoded d = decode_unit(code);
   if (!d.valid() || offset == 0) return Field::none;
   if (offset == d.immediate_at) {
     if (is_direct(form_of(d))) return Field::branch;
     return d.immediate_size == 4 ? Field::address : Field::number;
   }
   if (offset != d.displacement_at) return Field::none;
-  return d.is_rip_relative() ? Field::distance : Field::number;
+  if (d.is_rip_relative()) return Field::distance;
+  // mov %fs:0,%rax. System V ABI, AMD64 supplement, 11.1.2: what is left of __tls_get_addr's call
+  constexpr uint8_t kLoad[] = {0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0};
+  const bool loads =
+      offset == d.length - 4u && d.length >= std::size(kLoad) &&
+      std::ranges::equal(code.subspan(d.length - std::size(kLoad), std::size(kLoad)), kLoad);
+  return loads ? Field::thread : Field::number;
 }
 
 bool same(const WholeAddresses::Code& before, const WholeAddresses::Code& after,
           std::optional<ReferenceKind> reference) {
-  const Decoded x = decode(before.bytes), y = decode(after.bytes);
+  const Decoded x = decode_unit(before.bytes), y = decode_unit(after.bytes);
   if (!x.valid() || x.length != y.length) return false;
   uint8_t a[kLongest], b[kLongest];
   std::memcpy(a, before.bytes.data(), x.length);
@@ -581,7 +611,11 @@ bool same(const WholeAddresses::Code& before, const WholeAddresses::Code& after,
 
 }  // namespace
 
-constinit const WholeAddresses kWholeAddresses = {
-    .relative = relative, .forms_address = forms_address, .field_at = field_at, .same = same};
+constinit const WholeAddresses kWholeAddresses = {.relative = relative,
+                                                  .forms_address = forms_address,
+                                                  .takes_top = takes_top,
+                                                  .moves_stack = moves_stack,
+                                                  .field_at = field_at,
+                                                  .same = same};
 
 }  // namespace respike::x86_64

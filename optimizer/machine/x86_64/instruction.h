@@ -21,6 +21,7 @@ enum : uint8_t {
   kFromPlace = 2,   // `immediate` is the distance of the operand from the instruction's start
   kHasAddress = 4,  // `immediate` is what the immediate operand holds
   kKeepsBytes = 8,  // a direct branch with prefixes: has no other form
+  kJumpsOverLock = 8,  // of what is no direct branch; see decode_unit()
   kLengthShift = 4,
   kStandingFlags = kFromPlace | kHasAddress | kKeepsBytes | 0xf0,
 };

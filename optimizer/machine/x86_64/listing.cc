@@ -123,7 +123,7 @@ class X8664Listing final : public Listing {
     const Printer printer(variant_);
     size_t at = 0;
     while (at < end) {
-      const Decoded decoded = decode(code.subspan(at));
+      const Decoded decoded = decode_unit(code.subspan(at));
       const auto bytes = code.subspan(at, std::max<size_t>(decoded.length, 1));
       ListedLine line{address + at, bytes_text(bytes), "(bad)", {}};
       if (decoded.valid()) {

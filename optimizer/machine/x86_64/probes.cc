@@ -56,7 +56,7 @@ class X8664Probes final : public Probes {
   uint64_t page_size() const override { return 4096; }
   bool has_copies() const override { return true; }
   bool uses_copy(std::span<const uint8_t> bytes) const override {
-    const Decoded d = decode(bytes);
+    const Decoded d = decode_unit(bytes);
     if (!d.valid()) return false;
     if (d.segment == Segment::gs) return true;
     if (form_of(d).space != Space::legacy) return false;
@@ -71,7 +71,7 @@ class X8664Probes final : public Probes {
   std::optional<Register> jump_register(const Instruction&) const override { return std::nullopt; }
 
   bool can_record(const IndirectJump& jump) const override {
-    const Decoded d = decode(jump.bytes);
+    const Decoded d = decode_unit(jump.bytes);
     // 0xff /2 and /4: not far, and not relative to a segment.
     return d.valid() && d.length == jump.bytes.size() && d.opcode == 0xff &&
            (d.reg() == 2 || d.reg() == 4) && d.segment == Segment::none &&
@@ -170,7 +170,7 @@ class X8664Probes final : public Probes {
 
   /// Where a jump or call has its target.
   static Place target_of(const IndirectJump& jump, unsigned lowered) {
-    const Decoded d = decode(jump.bytes);
+    const Decoded d = decode_unit(jump.bytes);
     const auto rm = static_cast<uint8_t>(d.rm() | d.b);
     if (!d.has_memory()) return {.memory = false, .base = rm};
     if (d.is_rip_relative()) return {.base = kRip, .number = jump.instruction->immediate};

@@ -54,8 +54,8 @@ static void parse(void) {
   printf("\nspan %zu %zu %s\n", strspn("aabbcc", "ab"), strcspn("aabbcc", "c"),
          strstr("post-link optimizer", "opt"));
   char* end;
-  printf("numbers %ld %lu %ld %s\n", strtol("-0x7f", &end, 16), strtoul("777", 0, 8),
-         strtol("99 red", &end, 10), end);
+  const long balloons = strtol("99 red", &end, 10);
+  printf("numbers %ld %lu %ld %s\n", strtol("-0x7f", 0, 16), strtoul("777", 0, 8), balloons, end);
   printf("case %d %d\n", strcasecmp("HeLLo", "hEllO"), strncasecmp("abcX", "ABCy", 3));
 }
 
