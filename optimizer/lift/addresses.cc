@@ -96,8 +96,10 @@ class AddressFinder {
     const bool forms = whole_.forms_address(*lifter_.instruction_at(place));
     if (!is_code_or_moves(target)) {
       if (forms) add_table(place, target, relocation_of(place));
+      if (forms) pin_code_before(place, target);
       return;
     }
+    if (forms) find_table_in_text(range, target);
     if (const Relocation* relocation = relocation_of(place);
         relocation != nullptr &&
         (means_data(relocation->symbol) || is_border(lifter_, relocation->symbol, target))) {
@@ -106,6 +108,40 @@ class AddressFinder {
     }
     if (!forms) lifter_.make_opaque_at(target, fmt::format("the code at {:#x} reads it", place));
     add(range, place, target, ReferenceKind::pc_relative32);
+  }
+
+  /// `target` is behind a procedure and in no other: the code may measure or copy the procedure.
+  void pin_code_before(uint64_t place, uint64_t target) {
+    const CodeSection* code = lifter_.code_at(target);
+    if (code == nullptr) return;
+    const auto& ranges = lifter_.program.ranges;
+    const auto behind = std::ranges::lower_bound(ranges, target, {}, &CodeRange::start);
+    if (behind != ranges.begin() && (behind - 1)->start >= code->start)
+      lifter_.pin(procedure_of(*(behind - 1)),
+                  fmt::format("the code at {:#x} forms the address of its end", place));
+  }
+
+  /// Data in the text may be a table of distances of code from it, to which assemblers leave no
+  /// relocations. Example: lea 1f(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax.
+  void find_table_in_text(const CodeRange& range, uint64_t target) {
+    const CodeRange& data = lifter_.program.ranges[lifter_.range_at(target)];
+    if (!std::ranges::binary_search(lifter_.data, data.procedure)) return;
+    if (!jumps_indirectly(range.procedure)) return;
+    lifter_.make_opaque(procedure_of(range),
+                        fmt::format("it may jump by the data at {:#x}, in the text", target));
+    for (uint64_t word = target; word + 4 <= data.end; word += 4)
+      lifter_.ways_from_data.push_back(
+          target + static_cast<uint64_t>(int64_t{load<int32_t>(bytes_from(word).data())}));
+  }
+
+  bool jumps_indirectly(ProcedureId procedure) const {
+    for (const CodeRange& range : lifter_.program.ranges) {
+      if (range.procedure != procedure) continue;
+      for (uint64_t at = range.start; at < range.end; at = lifter_.map().next(at))
+        if (lifter_.machine.facts(*lifter_.instruction_at(at)).flow == ControlFlow::indirect_jump)
+          return true;
+    }
+    return false;
   }
 
   bool is_code_or_moves(uint64_t address) const {
@@ -134,8 +170,8 @@ class AddressFinder {
       case RelocationRole::ignored:
         return;
       case RelocationRole::branch:  // decoded
-        // Stands at what is left of a call of the dynamic linker, too, which does not move.
-        if (field != Field::branch && relocation.symbol != 0 &&
+        // Stands at what is left of a call of the dynamic linker, too.
+        if (field != Field::branch && field != Field::thread && relocation.symbol != 0 &&
             refers_to_moving(lifter_, relocation.symbol))
           refuse(range, relocation);
         return;
@@ -170,7 +206,6 @@ class AddressFinder {
                                                    "refer to it, is not understood",
                                                    relocation.raw, relocation.address));
     }
-    lifter_.misread.push_back(range.procedure);
     lifter_.make_opaque(procedure_of(range),
                         fmt::format("the relocation of type {} at {:#x} does not fit its "
                                     "instruction",

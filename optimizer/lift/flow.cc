@@ -35,8 +35,6 @@ class Connector {
   void connect(const CodeRange& range) {
     if (range.first_block == range.end_block) return;
     const bool data = std::binary_search(lifter_.data.begin(), lifter_.data.end(), id_);
-    // As it is in the input: add_edges appends branches.
-    const Instruction last = procedure_.blocks[range.end_block - 1].instructions.back();
     for (BlockId id = range.first_block; id < range.end_block; ++id) {
       BasicBlock& block = procedure_.blocks[id];
       add_references(block);
@@ -46,12 +44,6 @@ class Connector {
       else
         add_edges(range, id);
     }
-    if (data) keep_branches_from_data(range);
-    // What does not decode may be the first bytes of an instruction that ends behind the range.
-    const bool cut = last.opcode == kInvalid && !lifter_.machine.codec.groups.fixed();
-    const bool runs_on = last.opcode != kInvalid && lifter_.machine.facts(last).falls_through;
-    if (cut || (data && runs_on))
-      lifter_.keep_way_from(range.end, "control may run into it from what may be data");
   }
 
   void resolve_landing_pads() {
@@ -167,17 +159,6 @@ class Connector {
     lifter_.make_opaque(procedure_, fmt::format("the branch at {:#x} has no long form", place));
   }
 
-  void keep_branches_from_data(const CodeRange& range) {
-    for (BlockId id = range.first_block; id < range.end_block; ++id) {
-      const Instruction& last = procedure_.blocks[id].instructions.back();
-      if (!is_direct(lifter_.machine.facts(last).flow)) continue;
-      const uint64_t target = lifter_.branch_target(address_of(last), last);
-      const uint32_t other = lifter_.range_at(target);
-      if (other == kNone || program_.ranges[other].procedure != id_)
-        lifter_.keep_way_from(target, "what may be data may branch to it");
-    }
-  }
-
   void add_branch(BasicBlock& block, Instruction& last, ControlFlow flow) {
     const uint64_t place = address_of(last);
     const uint64_t target = lifter_.branch_target(place, last);
@@ -197,7 +178,6 @@ class Connector {
       lifter_.make_opaque(procedure_, fmt::format("it branches {} at {:#x}", where_to, place));
       if (lifter_.range_at(target) == kNone) lifter_.keep_way_from(target, kMayLeadTo);
       if (const uint32_t range = lifter_.range_at(target); range != kNone) {
-        lifter_.misread.push_back(program_.ranges[range].procedure);
         lifter_.make_opaque(
             program_[program_.ranges[range].procedure],
             fmt::format("the branch at {:#x} leads into the middle of an instruction", place));
@@ -220,9 +200,10 @@ class Connector {
   /// Whether the return address of a call may serve to find data: hand-written code keeps such an
   /// address in a register other than the usual one, and either skips the data or lets the callee
   /// read it.
-  bool may_read_code(const Instruction& call, const CodeLocation& callee) const {
+  bool may_read_code(const Instruction& call, const CodeLocation& callee) {
     if (!lifter_.machine.abi.return_address)
-      return callee.procedure == id_ && !procedure_.blocks[callee.block].has(BasicBlock::kEntry);
+      return callee.procedure == id_ ? !procedure_.blocks[callee.block].has(BasicBlock::kEntry)
+                                     : takes_return_address(program_[callee.procedure]);
     const Operands operands = lifter_.machine.operands(call);
     if (operands.size == operands.uses) return false;
     const Register link = operands.registers[operands.uses];
@@ -234,6 +215,25 @@ class Connector {
         if (i.is_pseudo() || lifter_.machine.facts(i).flow != ControlFlow::none) continue;
         const Operands used = lifter_.machine.operands(i);
         if (used.uses != 0 && used.registers[used.uses - 1] == link) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether a procedure takes its return address off the stack and does more with it than put it
+  /// back: it may read data behind the call, and go on behind these.
+  bool takes_return_address(const Procedure& callee) {
+    const WholeAddresses* whole = lifter_.machine.whole;
+    if (whole == nullptr || callee.blocks.empty()) return false;
+    const auto taken = whole->takes_top(callee.blocks[0].instructions.span());
+    if (!taken) return false;
+    for (const BasicBlock& block : callee.blocks) {
+      if (!Effort::spend(effort_.instructions, block.instructions.size())) return true;
+      for (const Instruction& i : block.instructions) {
+        if (i.is_pseudo() || whole->moves_stack(i)) continue;
+        const Operands operands = lifter_.machine.operands(i);
+        const auto all = std::span(operands.registers).first(operands.size);
+        if (std::ranges::find(all, *taken) != all.end()) return true;
       }
     }
     return false;
@@ -330,69 +330,6 @@ void mark_branch_targets(Lifter& lifter) {
     }
 }
 
-/// Where a direct branch leads whose bytes start at `at`; nullopt: there is none. For machines
-/// whose instructions have various lengths: an instruction may start at any byte.
-std::optional<uint64_t> target_of_bytes(const Lifter& lifter, uint64_t at) {
-  const Codec& codec = lifter.machine.codec;
-  const CodeSection* code = lifter.code_at(at);
-  if (code == nullptr) return std::nullopt;
-  const Section& section = lifter.image.sections[code->section];
-  const auto bytes = section.contents.subspan(at - section.address);
-  Instruction instruction;
-  codec.decode(bytes.first(codec.length(bytes)),
-               static_cast<uint32_t>(at - lifter.program.origin_base), &instruction);
-  if (!is_direct(lifter.machine.facts(instruction).flow)) return std::nullopt;
-  return at + static_cast<uint64_t>(int64_t{instruction.immediate});
-}
-
-/// In an opaque procedure a word that reads like a branch may be data. Where no relocation says
-/// that it is a branch, its target stays in place, so that the word can stay as it is.
-void pin_unproven_targets(Lifter& lifter) {
-  Program& program = lifter.program;
-  for (Procedure& procedure : program.procedures) {
-    if (procedure.state != Procedure::State::opaque) continue;
-    for (BasicBlock& block : procedure.blocks) {
-      const Instruction& last = block.instructions.back();
-      const Reference* reference = branch_of(procedure, last);
-      const uint64_t place = program.origin_base + last.origin;
-      if (reference == nullptr || last.origin == kNone ||
-          reference->target.where != CodeLocation::Where::block_start ||
-          lifter.relocation_at(place, RelocationRole::branch))
-        continue;
-      constexpr const char* kReason =
-          "what may be a branch to it, or data, is in code that is not understood";
-      Procedure& reached = program[reference->target.procedure];
-      lifter.pin(reached, kReason);
-      if (lifter.machine.codec.groups.fixed()) continue;
-      const auto target = target_of_bytes(lifter, place);
-      if (!target || lifter.range_at(*target) != kNone) continue;
-      lifter.keep_way_from(*target, kReason);  // by way of padding
-      procedure.references[static_cast<uint32_t>(last.immediate)].target = {
-          .where = CodeLocation::Where::address, .address = *target};
-    }
-  }
-}
-
-/// Where instructions of variable length were read from wrong places, as behind data, a branch may
-/// start at any byte: what each would lead to stays in place. Example: clang's -fsanitize=function
-/// puts `jmp .+8` and six bytes of data in front of a function.
-void pin_targets_of_misread_code(Lifter& lifter) {
-  Program& program = lifter.program;
-  if (lifter.machine.codec.groups.fixed()) return;
-  lifter.misread.insert(lifter.misread.end(), lifter.data.begin(), lifter.data.end());
-  std::sort(lifter.misread.begin(), lifter.misread.end());
-  for (const CodeRange& range : program.ranges) {
-    if (!std::ranges::binary_search(lifter.misread, range.procedure)) continue;
-    for (uint64_t at = range.start; at < range.end; ++at) {
-      const auto target = target_of_bytes(lifter, at);
-      if (!target) continue;
-      const uint32_t other = lifter.range_at(*target);
-      if (other == kNone || program.ranges[other].procedure != range.procedure)
-        lifter.keep_way_from(*target, "code that is not understood may branch to it");
-    }
-  }
-}
-
 void connect_blocks(Lifter& lifter) {
   Program& program = lifter.program;
   std::vector<std::vector<uint32_t>> ranges_of(program.procedures.size());
@@ -426,8 +363,7 @@ void connect_blocks(Lifter& lifter) {
   std::sort(program.falls_into.begin(), program.falls_into.end());
   std::sort(program.near_branches.begin(), program.near_branches.end());
   check_landing_pads(lifter);
-  pin_unproven_targets(lifter);
-  pin_targets_of_misread_code(lifter);
+  keep_targets_of_opaque_code(lifter);
   pin_followers(program);
   for (CodePointer& pointer : program.code_pointers) {
     const auto location = block_at(program, pointer.target.address);

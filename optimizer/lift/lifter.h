@@ -79,7 +79,7 @@ struct Lifter {
   std::vector<uint64_t> table_words;   // addresses of gp-relative words of data, sorted
   std::vector<uint64_t> label_loads;   // places that load the address of a label in their procedure
   std::vector<ProcedureId> data;       // procedures that are data rather than code, sorted
-  std::vector<ProcedureId> misread;    // procedures whose instructions may start elsewhere
+  std::vector<uint64_t> ways_from_data;  // addresses that data in the text may lead to
   std::vector<uint64_t> border_words;  // addresses of words that hold the end of a section
   std::vector<uint64_t> all_gps;       // gps that some procedure may use, the most frequent first
   std::vector<bool> gp_unknown;        // per procedure: its gp can only be guessed
@@ -187,6 +187,7 @@ void mark_branch_targets(Lifter&);
 void build_blocks(Lifter&);
 void join_exception_tables(Program&);
 void connect_blocks(Lifter&);                 // edges, references, call sites, code pointers
+void keep_targets_of_opaque_code(Lifter&);    // pinned procedures, program.kept
 void check_landing_pads(Lifter&);             // procedures whose gp depends on a distance
 void find_returns(Program&, const Machine&);  // drops the edges behind calls that never return
 void glue_sequences(Program&, const Machine&);

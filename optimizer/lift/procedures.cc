@@ -235,11 +235,11 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
         const auto code_there = lifter.code_from(group).first(map.groups().slots);
         return std::all_of(code_there.begin(), code_there.end(), is_nop);
       };
-      const auto may_be_patched = [&](uint64_t address) {
-        return std::ranges::binary_search(patchable, address);
-      };
-      while (start < end && all_nops(start) && !may_be_patched(start)) start = map.group_end(start);
-      if (start < end && may_be_patched(start)) {
+      const auto patched = std::ranges::lower_bound(patchable, start);
+      const bool is_patched = patched != patchable.end() && *patched < end;
+      while (start < end && all_nops(start) && !(is_patched && start >= *patched))
+        start = map.group_end(start);
+      if (start < end && is_patched) {
         result.push_back({.start = start, .end = end, .is_gap = true});
         return;
       }
@@ -296,6 +296,53 @@ std::string_view split_from(std::string_view name) {
   return rest.empty() || number ? name.substr(0, at) : std::string_view{};
 }
 
+/// The pieces that start at procedures with the names that parts were split from.
+class SplitProcedures {
+ public:
+  SplitProcedures(const Lifter& lifter, const std::vector<Piece>& pieces,
+                  std::span<const uint32_t> parts) {
+    const auto& symbols = lifter.image.symbols;
+    for (uint32_t i : parts) by_name_[split_from(symbols[pieces[i].symbol].name)];
+    uint32_t file = 0;
+    for (uint32_t i = 0; i < symbols.size(); ++i) {
+      if (symbols[i].type == Symbol::Type::file) file = i;
+      file_of_.push_back(symbols[i].local ? file : 0);
+      if (symbols[i].type != Symbol::Type::procedure || !lifter.is_code_symbol(i)) continue;
+      const auto named = by_name_.find(symbols[i].name);
+      const uint32_t piece = piece_at(pieces, symbols[i].value);
+      if (named != by_name_.end() && piece != kNone && pieces[piece].start == symbols[i].value)
+        named->second.push_back({file_of_.back(), piece});
+    }
+  }
+
+  /// The piece of the procedure that `part`, a symbol's name, was split from: in the same source
+  /// file, or the only one of its name. kNone: not known. Example: libgcc has two
+  /// read_encoded_value_with_base, in two files, each with a part
+  /// read_encoded_value_with_base.cold.
+  uint32_t parent(std::string_view part, uint32_t symbol) const {
+    const std::vector<Named>& all = by_name_.at(split_from(part));
+    const auto only = [](uint32_t& known, uint32_t piece) {
+      known = known == kNone || known == piece ? piece : kSeveral;
+    };
+    uint32_t here = kNone, anywhere = kNone;
+    for (const Named& named : all) {
+      only(anywhere, named.piece);
+      if (named.file == file_of_[symbol]) only(here, named.piece);
+    }
+    const uint32_t found = here != kNone ? here : anywhere;
+    return found == kSeveral ? kNone : found;
+  }
+
+ private:
+  static constexpr uint32_t kSeveral = kNone - 1;
+  struct Named {
+    uint32_t file;  // its symbol; 0: a procedure of all files
+    uint32_t piece;
+  };
+  std::unordered_map<std::string_view, std::vector<Named>> by_name_;
+  std::vector<uint32_t> file_of_;  // by symbol
+};
+
 void join_compiler_splits(const Lifter& lifter, const std::vector<Piece>& pieces,
                           Ownership& owner) {
   const auto& symbols = lifter.image.symbols;
@@ -304,18 +351,11 @@ void join_compiler_splits(const Lifter& lifter, const std::vector<Piece>& pieces
     if (pieces[i].from_symbol && !split_from(symbols[pieces[i].symbol].name).empty())
       cold.push_back(i);
   if (cold.empty()) return;
-  std::unordered_map<std::string_view, uint32_t> by_name;  // kNone: the name is not unique
-  for (uint32_t i = 0; i < symbols.size(); ++i) {
-    if (symbols[i].type != Symbol::Type::procedure || !lifter.is_code_symbol(i)) continue;
-    const uint32_t piece = piece_at(pieces, symbols[i].value);
-    if (piece == kNone || pieces[piece].start != symbols[i].value) continue;
-    const auto [entry, fresh] = by_name.emplace(symbols[i].name, piece);
-    if (!fresh && entry->second != piece) entry->second = kNone;
-  }
+  const SplitProcedures procedures(lifter, pieces, cold);
   for (uint32_t i : cold) {
-    const auto entry = by_name.find(split_from(symbols[pieces[i].symbol].name));
-    if (entry != by_name.end() && entry->second != kNone && entry->second != i)
-      owner.unite(i, entry->second);
+    const uint32_t symbol = pieces[i].symbol,
+                   parent = procedures.parent(symbols[symbol].name, symbol);
+    if (parent != kNone && parent != i) owner.unite(i, parent);
   }
 }
 
@@ -501,11 +541,13 @@ class EnteredGaps {
 /// data may belong to the data.
 void find_data(const Lifter& lifter, std::vector<Piece>& pieces) {
   const EnteredGaps known(lifter, pieces);
+  const std::vector<uint64_t> patchable = patchable_places(lifter);
   size_t gap = 0;
   for (Piece& piece : pieces) {
     if (!piece.is_gap) continue;
     piece.is_data = !known.is_entered(gap++);
-    if (piece.is_data) continue;
+    const auto patched = std::ranges::lower_bound(patchable, piece.start);
+    if (piece.is_data || (patched != patchable.end() && *patched < piece.end)) continue;
     trim_padding(lifter, piece);
   }
 }
@@ -535,19 +577,37 @@ void pin_delimited_sections(Lifter& lifter) {
                  "the program knows where its section starts or ends");
 }
 
-/// Procedures with no-ops that may be patched, or with such no-ops in front of them, stay. The
-/// no-ops in front stay as data.
+/// Procedures with no-ops or calls that may be patched, or with such no-ops in front of them, stay.
+/// The no-ops in front stay as data.
 void leave_patchable_procedures(Lifter& lifter) {
   const auto& ranges = lifter.program.ranges;
   for (const uint64_t place : patchable_places(lifter)) {
     const uint32_t range = lifter.range_at(place);
-    if (range == kNone || !lifter.machine.facts(*lifter.instruction_at(place)).nop) continue;
-    if (!std::ranges::binary_search(lifter.data, ranges[range].procedure))
-      lifter.make_opaque(lifter.program[ranges[range].procedure],
-                         "the no-ops in it may be patched");
-    else if (range + 1 < ranges.size())
+    if (range == kNone) continue;
+    const Instruction* there = lifter.instruction_at(place);
+    const bool nop = there != nullptr && lifter.machine.facts(*there).nop;
+    lifter.make_opaque(lifter.program[ranges[range].procedure],
+                       nop ? "the no-ops in it may be patched" : "the code in it may be patched");
+    if (std::ranges::binary_search(lifter.data, ranges[range].procedure) &&
+        range + 1 < ranges.size())
       lifter.make_opaque(lifter.program[ranges[range + 1].procedure],
                          "the no-ops in front of it may be patched");
+  }
+}
+
+/// Clang's -fsanitize=cfi checks addresses of procedures by their places in a table of jumps, of
+/// which each is a procedure to the linker. Example: f: jmp f.cfi; int3; int3; int3.
+void pin_jumps_in_tables(Lifter& lifter) {
+  for (const CodeRange& range : lifter.program.ranges) {
+    Procedure& procedure = lifter.program[range.procedure];
+    const Instruction* jump = lifter.instruction_at(range.start);
+    if (jump == nullptr || lifter.machine.facts(*jump).flow != ControlFlow::branch) continue;
+    const uint32_t to = lifter.range_at(lifter.branch_target(range.start, *jump));
+    const bool jumps_to_body =
+        to != kNone &&
+        lifter.program[lifter.program.ranges[to].procedure].name == procedure.name + ".cfi";
+    if (jumps_to_body || procedure.name.ends_with(".cfi_jt"))
+      lifter.pin(procedure, "it is an entry of a table of jumps");
   }
 }
 
@@ -584,6 +644,7 @@ void find_procedures(Lifter& lifter) {
   leave_data(lifter, pieces);
   pin_delimited_sections(lifter);
   leave_patchable_procedures(lifter);
+  pin_jumps_in_tables(lifter);
 
   // Wherever control comes from outside, a block starts.
   lifter.mark(lifter.image.entry, kLeader | kReferenced | kEntryMark);

@@ -187,6 +187,31 @@ def return_address_in_register():
     check(image, 30)
 
 
+RARE = {  # what the C files ask for; a first flag that is no flag is the compiler
+    "patched_calls": ["-pg", "-mfentry", "-mrecord-mcount", "-no-pie", "-fno-pie"],
+    "checked_calls": ["clang", "-flto", "-fvisibility=hidden", "-fsanitize=cfi-icall", "-fuse-ld=lld"],
+}
+
+
+def rare(source):
+    """Hand-written code that misleads decoders; also instrumented, since probes move code, too."""
+    folder = scratch.folder()
+    flags = RARE.get(source.stem, ())
+    image = folder / source.stem
+    if flags and flags[0] == "clang":
+        if shutil.which("clang") is None or shutil.which("ld.lld") is None:
+            raise Skip("there is no clang with lld")
+        done = common.run_command([*flags, *FLAGS, "-O2", "-Wl,-q", "-o", image, source, source.with_name("main.c")])
+        expect(done.status == 0, done.stderr.decode()[:500])
+    else:
+        compile_image(image, [source, source.with_name("main.c")], "-O2", *flags)
+    check(image, 2 * SEEDS)
+    expected = run(image)
+    counting = folder / "counting"
+    common.respike_ok("image", "instrument", image, "-o", counting, "--spool", folder / "spool")
+    expect_same(counting, expected, "instrumented")
+
+
 def relocations():
     """In outputs, too, symbol and addend of each kept relocation make what the word or field holds."""
     image = compile_image(scratch.folder() / "switches", SOURCES / "c" / "switches.c", "-O2")
@@ -285,6 +310,8 @@ def main():
     for name in ("bzip2", "lua", "sqlite3"):
         kinds = ("pie", "fixed") if SEEDS > 3 or name != "sqlite3" else ("pie",)
         cases += [Case(f"{name}.{kind}", real, name, kind) for kind in kinds]
+    sources = sorted((SOURCES / "rare" / "x86_64").iterdir())
+    cases += [Case(f"rare.{source.stem}", rare, source) for source in sources if source.stem != "main"]
     cases += [Case(check.__name__, check) for check in (second_round, stripped, return_address_in_register, relocations, library, refused)]
     with scratch:
         return common.run_cases(cases, args)

@@ -1,0 +1,20 @@
+/* Behind skipped data an address is formed that no relocation tells of. */
+        .text
+        .type   local,@function
+local:  mov     $77,%eax
+        add     %edi,%eax
+        ret
+        .size   local,.-local
+
+        .globl  tested
+        .type   tested,@function
+tested: jmp     1f
+        .byte   0x48,0xb8               /* would be an instruction of 10 bytes */
+1:      lea     local(%rip),%rax
+        nop
+        sub     $8,%rsp
+        call    *%rax
+        add     $8,%rsp
+        ret
+        .size   tested,.-tested
+        .section .note.GNU-stack,"",@progbits
