@@ -124,7 +124,9 @@ class AddressFinder {
   /// Data in the text may be a table of distances of code from it, to which assemblers leave no
   /// relocations. Example: lea 1f(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax.
   void find_table_in_text(const CodeRange& range, uint64_t target) {
-    const CodeRange& data = lifter_.program.ranges[lifter_.range_at(target)];
+    const uint32_t at = lifter_.range_at(target);
+    if (at == kNone) return;  // unwind tables
+    const CodeRange& data = lifter_.program.ranges[at];
     if (!std::ranges::binary_search(lifter_.data, data.procedure)) return;
     if (!jumps_indirectly(range.procedure)) return;
     lifter_.make_opaque(procedure_of(range),
