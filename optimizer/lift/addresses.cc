@@ -100,8 +100,10 @@ class AddressFinder {
       return;
     }
     if (forms) find_table_in_text(range, target);
-    if (const Relocation* relocation = relocation_of(place);
-        relocation != nullptr &&
+    const Relocation* relocation = relocation_of(place);
+    // Only distances inside of a section are without relocations; this one is data in the text.
+    if (relocation == nullptr && lifter_.range_at(target) == kNone) return;
+    if (relocation != nullptr &&
         (means_data(relocation->symbol) || is_border(lifter_, relocation->symbol, target))) {
       if (forms) add_table(place, target, relocation);
       return;
