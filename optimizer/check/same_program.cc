@@ -201,7 +201,7 @@ void Comparison::walk(const Item& item) {
   dropped_load_ = -1;
   do {
     const Rest rest = settle(before_, x);
-    if (rest != settle(after_, y)) return differ(x, y, "code ends in one place only");
+    if (rest != settle(after_, y)) return differ_in_code(x, y, "code ends in one place only");
     if (rest == Rest::outside && !same_outside(x.outside, y.outside))
       return differ(x, y, "branches lead to different places");
     if (rest != Rest::instruction) return;
@@ -225,9 +225,9 @@ bool Comparison::step(Cursor& x, Cursor& y) {
   };
   const ControlFlow flow = flow_of(before_, x_list, x.at.index);
   if (flow != flow_of(after_, y_list, y.at.index))
-    return differ(x, y, "the instructions differ"), false;
+    return differ_in_code(x, y, "the instructions differ"), false;
   if (flow == ControlFlow::conditional_branch) return conditional_branch(x, y), false;
-  if (!same_operation(i, j)) return differ(x, y, "the instructions differ"), false;
+  if (!same_operation(i, j)) return differ_in_code(x, y, "the instructions differ"), false;
 
   if (!same_bytes(x, y)) return differ(x, y, "the bytes differ"), false;
 
@@ -237,7 +237,7 @@ bool Comparison::step(Cursor& x, Cursor& y) {
                            is_part_of_branch(after_.machine, y_list, y.at.index);
       if (!partial && (!same_flags(before_.machine, i, j) ||
                        (!i.has_reference() && i.immediate != j.immediate)))
-        return differ(x, y, "the operands differ"), false;
+        return differ_in_code(x, y, "the operands differ"), false;
       if (i.has_reference() && !partial) references(x, y);
       const SequenceRole role = before_.machine.facts(i).role;
       if (role != SequenceRole::none) sequence(x, y, role);
@@ -265,6 +265,14 @@ bool Comparison::step(Cursor& x, Cursor& y) {
       way_past(x, y);
       return false;
   }
+}
+
+/// Where instructions of various lengths are not understood, the two images may be read from
+/// different places: what follows data may have moved. Equal bytes decide, see has_same_bytes().
+void Comparison::differ_in_code(const Cursor& x, const Cursor& y, std::string_view what) {
+  const bool may_be_misread =
+      x.procedure->state == Procedure::State::opaque && !before_.program.map.groups().fixed();
+  if (!may_be_misread || !has_same_bytes(x.at.procedure)) differ(x, y, what);
 }
 
 /// Where instructions stand for bytes of their images, the bytes have to be the same, too.

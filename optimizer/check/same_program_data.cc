@@ -172,6 +172,35 @@ void Comparison::relocated_word(const Relocation& relocation) {
                  fmt::format("what the code at {:#x} refers to", relocation.address));
 }
 
+/// Whether a procedure that stays has the same bytes in both images, but for the words that
+/// relocations tell of, which relocated_words() and code_pointers() compare.
+bool Comparison::has_same_bytes(ProcedureId procedure) const {
+  const Image &input = *before_.program.image, &output = *after_.program.image;
+  for (const CodeRange& range : before_.program.ranges) {
+    if (range.procedure != procedure) continue;
+    const auto before = input.bytes_at(range.start, range.end - range.start);
+    const auto after = output.bytes_at(range.start, range.end - range.start);
+    if (!before || !after) return false;
+    std::vector<bool> told(before->size());
+    for (const RelocationTable& table : input.relocations) {
+      const auto first =
+          std::ranges::lower_bound(table.relocations, range.start, {}, &Relocation::address);
+      for (auto each = first; each != table.relocations.end() && each->address < range.end;
+           ++each) {
+        if (each->symbol >= input.symbols.size() ||
+            !in_executable_section(input, input.symbols[each->symbol]))
+          continue;
+        const size_t size = each->role == RelocationRole::address64 ? 8 : 4;
+        for (size_t i = 0; i < size && each->address - range.start + i < told.size(); ++i)
+          told[each->address - range.start + i] = true;
+      }
+    }
+    for (size_t i = 0; i < told.size(); ++i)
+      if (!told[i] && (*before)[i] != (*after)[i]) return false;
+  }
+  return true;
+}
+
 /// Outside of all procedures control runs on to the next one: the bytes on the way stay.
 void Comparison::same_way(uint64_t address) {
   if (before_.range_at(address) != nullptr) return;

@@ -147,6 +147,7 @@ class Comparison {
             std::string_view what);
   bool same_outside(uint64_t before, uint64_t after) const;
   void differ(const Cursor& x, const Cursor& y, std::string_view what);
+  void differ_in_code(const Cursor& x, const Cursor& y, std::string_view what);
   void differ(std::string text) {
     if (!difference_) difference_ = std::move(text);
   }
@@ -160,6 +161,7 @@ class Comparison {
   void pair_addresses(uint64_t before, uint64_t after, std::string_view what);
   void relocated_words();
   void relocated_word(const Relocation& relocation);
+  bool has_same_bytes(ProcedureId procedure) const;
   void same_way(uint64_t address);
   bool is_inside_moved(uint64_t address) const;
   bool is_outside_of_understood_code(uint64_t address) const;

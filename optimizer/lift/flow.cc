@@ -259,7 +259,7 @@ class Connector {
     if (call && block.cfi_state != kNone) return;
     const auto where = lifter_.resolve_flow(end);
     const auto next = where ? block_at(program_, *where) : std::nullopt;
-    if (!next) {
+    if (!next || std::ranges::binary_search(lifter_.data, next->procedure)) {
       if (call) return;
       // Code behind a trap is not reached either. But somebody may catch the trap and go on: then
       // control must not run into the code that a layout puts there.

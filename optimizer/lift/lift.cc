@@ -165,13 +165,14 @@ struct Stretch {
 };
 
 /// The code of a section. Where instructions have variable length, padding may not decode as what
-/// it is: each symbol of a procedure starts anew.
+/// it is: each symbol of a procedure starts anew, as does each label, which hand-written procedures
+/// often are.
 std::vector<Stretch> stretches_of(const Lifter& lifter, const CodeSection& code) {
   std::vector<uint64_t> starts = {code.start, code.end};
   if (!lifter.machine.codec.groups.fixed())
     for (const Symbol& symbol : lifter.image.symbols)
-      if (symbol.type == Symbol::Type::procedure && symbol.value > code.start &&
-          symbol.value < code.end)
+      if ((symbol.type == Symbol::Type::procedure || symbol.type == Symbol::Type::none) &&
+          symbol.section == code.section && symbol.value > code.start && symbol.value < code.end)
         starts.push_back(symbol.value);
   std::sort(starts.begin(), starts.end());
   starts.erase(std::unique(starts.begin(), starts.end()), starts.end());

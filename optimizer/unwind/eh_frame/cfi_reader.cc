@@ -6,7 +6,9 @@
 // the 8th byte and starts a row whose CFA is sp + 32, with r26 saved at the CFA - 32.
 //
 // Where DWARF and libgcc's unwinder (unwind-dw2.c, execute_cfa_program) disagree, libgcc is right,
-// because it is what runs: restore_state does not bring back the GNU args size.
+// because it is what runs: restore_state does not bring back the GNU args size, and where the CFA
+// is an expression, an offset changes nothing yet, while a register ends the expression and has the
+// offset that was defined last (libgcrypt's and OpenSSL's assembly relies on that).
 //
 // The file is not trusted. Registers, nesting, expression bytes and the number of stored rules have
 // limits far above what compilers write, which bounds time by a constant per input byte.
@@ -44,6 +46,7 @@ std::span<const uint8_t> block(ByteReader& reader) {
 
 CfiState CfiReader::initial_state(Cie& cie) {
   current_ = CfiState{};
+  cfa_offset_ = 0;
   initial_ = nullptr;
   depth_ = 0;
   useful_ = 0;
@@ -57,6 +60,7 @@ void CfiReader::read_rows(const Cie& cie, std::span<const uint8_t> program,
                           uint64_t program_address, Fde& fde) {
   initial_ = &states_[cie.initial_state];
   current_ = *initial_;
+  cfa_offset_ = current_.cfa_offset;
   depth_ = 0;
   program_address_ = program_address;
   location_ = fde.start;
@@ -127,8 +131,7 @@ void CfiReader::execute(const Cie& cie, ByteReader& reader, uint8_t operation) {
   if (operation == cfa::kRestoreState) return recall();
   if (operation == cfa::kDefCfaExpression) return define_cfa_expression(block(reader));
   // All other operations start with a number.
-  if (operation == cfa::kDefCfaOffsetSf)
-    return define_cfa(current_.cfa_register, factored_signed());
+  if (operation == cfa::kDefCfaOffsetSf) return define_cfa_offset(factored_signed());
   const uint64_t first = reader.uleb128();
   switch (operation) {
     case cfa::kOffsetExtended:
@@ -154,15 +157,13 @@ void CfiReader::execute(const Cie& cie, ByteReader& reader, uint8_t operation) {
     case cfa::kValExpression:
       return set_expression(first, Kind::val_expression, block(reader));
     case cfa::kDefCfa:
-      current_.cfa_is_expression = false;
       return define_cfa(first, as_signed(reader.uleb128()));
     case cfa::kDefCfaSf:
-      current_.cfa_is_expression = false;
       return define_cfa(first, factored_signed());
     case cfa::kDefCfaRegister:
-      return define_cfa(first, current_.cfa_offset);
+      return define_cfa(first, cfa_offset_);
     case cfa::kDefCfaOffset:
-      return define_cfa(current_.cfa_register, as_signed(first));
+      return define_cfa_offset(as_signed(first));
     case cfa::kGnuArgsSize:
       current_.args_size = first;
       return;
@@ -172,12 +173,16 @@ void CfiReader::execute(const Cie& cie, ByteReader& reader, uint8_t operation) {
 }
 
 void CfiReader::define_cfa(uint64_t register_number, int64_t offset) {
-  // A register or an offset alone cannot complete an expression.
-  if (current_.cfa_is_expression) throw Error("the CFA is changed while it is an expression");
   if (register_number >= kMaxRegister) throw Error("register number out of range in unwind tables");
+  current_.cfa_is_expression = false;
   current_.cfa_expression.clear();
   current_.cfa_register = register_number;
-  current_.cfa_offset = offset;
+  current_.cfa_offset = cfa_offset_ = offset;
+}
+
+void CfiReader::define_cfa_offset(int64_t offset) {
+  cfa_offset_ = offset;
+  if (!current_.cfa_is_expression) current_.cfa_offset = offset;
 }
 
 void CfiReader::define_cfa_expression(std::span<const uint8_t> expression) {
@@ -235,7 +240,11 @@ void CfiReader::restore_rule(uint64_t register_number) {
 
 void CfiReader::remember() {
   if (depth_ == kMaxRemembered) throw Error("call frame instructions remember too many states");
-  if (depth_ == remembered_.size()) remembered_.emplace_back();
+  if (depth_ == remembered_.size()) {
+    remembered_.emplace_back();
+    remembered_offsets_.emplace_back();
+  }
+  remembered_offsets_[depth_] = cfa_offset_;
   remembered_[depth_++] = current_;
 }
 
@@ -243,6 +252,7 @@ void CfiReader::recall() {
   if (depth_ == 0) throw Error("call frame instructions restore a state that was not remembered");
   const uint64_t args_size = current_.args_size;
   std::swap(current_, remembered_[--depth_]);
+  cfa_offset_ = remembered_offsets_[depth_];
   current_.args_size = args_size;
 }
 

@@ -33,6 +33,7 @@ class CfiReader {
   uint64_t run(const Cie& cie, ByteReader& reader);
   void execute(const Cie& cie, ByteReader& reader, uint8_t operation);
   void define_cfa(uint64_t register_number, int64_t offset);
+  void define_cfa_offset(int64_t offset);
   void define_cfa_expression(std::span<const uint8_t> expression);
   void set_rule(uint64_t register_number, CfiRule::Kind kind, int64_t value);
   void set_expression(uint64_t register_number, CfiRule::Kind kind,
@@ -47,8 +48,10 @@ class CfiReader {
   PointerReader& pointers_;
 
   CfiState current_;
-  const CfiState* initial_ = nullptr;  // null while the initial instructions run
-  std::vector<CfiState> remembered_;   // storage is reused; depth_ are in use
+  int64_t cfa_offset_ = 0;                   // as last defined, also where the CFA is an expression
+  const CfiState* initial_ = nullptr;        // null while the initial instructions run
+  std::vector<CfiState> remembered_;         // storage is reused; depth_ are in use
+  std::vector<int64_t> remembered_offsets_;  // parallel
   size_t depth_ = 0;
   uint64_t program_address_ = 0;
   uint64_t location_ = 0;
