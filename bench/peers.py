@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""Respike and LLVM BOLT side by side, on x86-64 programs of many shapes, in one run.
+
+  bench/peers.py [--bolt llvm-bolt-22] [--only REGEX] [--image NAME=PATH[,ARGUMENT...]] [--runs 3] > table.md
+
+Each tool counts the program's run, lays the program out by that profile, and the output runs the
+same input again. A row says for each tool: whether the output prints what the original prints and
+ends alike ("ok", or what happened; without a profile where the tool could not count); the same after `strip`; how many procedures it left alone; what
+counting costs (processor time of the counted run as a multiple of the original's, where that takes
+at least 0.1 s); seconds, peak memory in MB and size (output / input) of rewriting with the profile,
+seconds being the least of --runs. The two tools take turns. BOLT's options are those that its
+documentation recommends with -instrument.
+
+Sources are those that tests/programs fetched; what is not installed (clang, lld, mold, musl-gcc,
+rustc, libraries for static linking) is left out with a line on stderr. --image adds a program that
+was linked with --emit-relocs, as CPython: it runs with the arguments, and may be repeated."""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+TESTS = ROOT / "tests" / "programs"
+sys.path[:0] = [str(HERE / "workloads"), str(TESTS)]
+
+import build  # noqa: E402
+import sql  # noqa: E402
+
+TIMEOUT = 300
+SHORTEST = 0.1  # seconds of processor time, below which the cost of counting says nothing
+LAYOUT = ("-reorder-blocks=ext-tsp", "-reorder-functions=cdsort", "-split-functions", "-split-all-cold")
+PIE, FIXED = ("-fPIE", "-pie"), ("-fno-pie", "-no-pie")
+STATIC, STATIC_PIE = ("-fno-pie", "-static"), ("-fPIE", "-static-pie")
+LIBRARIES = {  # programs with much assembly: the library, and what the program includes
+    "openssl": ("crypto", "openssl/evp.h"),
+    "gmp": ("gmp", "gmp.h"),
+    "libgcrypt": ("gcrypt", "gcrypt.h"),
+    "zstd": ("zstd", "zstd.h"),
+}
+
+
+@dataclasses.dataclass
+class Outcome:
+    """A finished process: what it printed, how it ended, seconds, processor seconds, peak MB."""
+
+    output: bytes
+    status: int
+    seconds: float
+    processor: float
+    memory: float
+
+    def behaviour(self):
+        return self.output, self.status
+
+
+@dataclasses.dataclass
+class Input:
+    name: str
+    image: pathlib.Path
+    words: tuple = ()
+    stdin: str = os.devnull
+
+    def run(self, image, folder, environment=None):
+        """The program under its own name, since some print it."""
+        place = folder / "run"
+        place.mkdir(exist_ok=True)
+        started = place / "program"
+        started.unlink(missing_ok=True)
+        shutil.copy(image, started)
+        return execute(["./program", *self.words], self.stdin, place, environment)
+
+
+def execute(command, stdin=os.devnull, cwd=None, environment=None):
+    """Runs a command; a run that takes too long is killed and has status -9."""
+    with open(stdin, "rb") as file, tempfile.TemporaryFile() as out:
+        usage = os.times()
+        limited = ["timeout", "-s", "KILL", str(TIMEOUT), *map(str, command)]
+        child = subprocess.Popen(
+            limited, stdin=file, stdout=out, stderr=subprocess.STDOUT, cwd=cwd, env=environment
+        )
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        elapsed = os.times().elapsed - usage.elapsed
+        out.seek(0)
+        output = out.read()
+    processor = used.ru_utime + used.ru_stime
+    return Outcome(output, child.returncode, elapsed, processor, used.ru_maxrss / 1024)
+
+
+# ---- inputs ----
+
+
+class Builder:
+    """Builds the programs that the machine has everything for."""
+
+    def __init__(self, folder, only):
+        self.folder, self.only = folder, re.compile(only)
+        self.sources = ROOT / "build" / "programs" / "sources"
+        self.inputs = []
+
+    def add(self, name, files, flags, words=(), stdin=os.devnull, compiler=None):
+        """`flags` are for compiling and linking in one step; libraries come last."""
+        if not self.only.search(name):
+            return
+        cxx = any(str(file).endswith(".cc") for file in files)
+        compiler = compiler or ("g++" if cxx else "gcc")
+        if cxx and compiler == "clang":
+            compiler = "clang++"
+        image = self.folder / name.replace(" ", ".").replace(",", "")
+        libraries = [flag for flag in flags if flag.startswith("-l")]
+        others = [flag for flag in flags if not flag.startswith("-l")]
+        relocations = ["-C", "link-arg=-Wl,--emit-relocs"] if compiler == "rustc" else ["-Wl,--emit-relocs", "-w"]
+        if shutil.which(compiler) is None:
+            return print(f"peers: WITHOUT {name}: {compiler} is not installed", file=sys.stderr)
+        done = subprocess.run(
+            [compiler, *relocations, *others, *map(str, files), "-o", image, *libraries], capture_output=True, text=True
+        )
+        if done.returncode != 0:
+            return print(f"peers: WITHOUT {name}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        self.inputs.append(Input(name, image, tuple(map(str, words)), str(stdin)))
+
+    def sqlite(self):
+        folder = self.sources / "sqlite3-amalgamation"
+        script = self.folder / "training.sql"
+        script.write_text(sql.training(4000))
+        shapes = {
+            "PIE": ("-O2", *PIE),
+            "non-PIE": ("-O2", *FIXED),
+            "non-PIE, CET": ("-O2", *FIXED, "-fcf-protection"),
+            "static": ("-O2", *STATIC),
+            "static-pie": ("-O2", *STATIC_PIE),
+            "sections": ("-O2", *PIE, "-ffunction-sections", "-Wl,--gc-sections"),
+            "O3, -g": ("-O3", "-g", *PIE),
+            "RELR": ("-O2", *PIE, "-Wl,-z,pack-relative-relocs"),
+            "one segment": ("-O2", *PIE, "-Wl,-z,noseparate-code"),
+            "mold": ("-O2", *PIE, "-fuse-ld=mold"),
+        }
+        arguments = ("-batch", ":memory:"), script
+        files = [folder / "sqlite3.c", folder / "shell.c"]
+        for shape, flags in shapes.items():
+            self.add(f"SQLite {shape}", files, (*flags, "-lm", "-lpthread"), *arguments)
+        for shape, flags in {"clang": (), "clang, lld": ("-fuse-ld=lld",)}.items():
+            flags = ("-O2", *PIE, *flags, "-lm", "-lpthread")
+            self.add(f"SQLite {shape}", files, flags, *arguments, compiler="clang")
+
+    def lua(self):
+        files = [f for f in sorted((self.sources / "lua5.4" / "src").glob("*.c")) if f.name != "luac.c"]
+        words = [HERE / "workloads" / "training.lua"]
+        for shape, flags in {"PIE": PIE, "non-PIE": FIXED, "static": STATIC}.items():
+            self.add(f"Lua {shape}", files, ("-O2", *flags, "-lm"), words)
+        self.add("Lua clang", files, ("-O2", *PIE, "-lm"), words, compiler="clang")
+        self.add("Lua musl, static", files, ("-O2", *STATIC, "-lm"), words, compiler="musl-gcc")
+
+    def others(self):
+        throws = [TESTS / "cxx" / "exceptions.cc"]
+        for shape, flags in {"PIE": PIE, "non-PIE": FIXED, "static": STATIC, "static-pie": STATIC_PIE}.items():
+            self.add(f"C++ exceptions {shape}", throws, ("-O2", "-std=c++20", *flags))
+        self.add("C++ exceptions clang", throws, ("-O2", "-std=c++20", *PIE), compiler="clang")
+        self.add("C++ exceptions ASan", throws, ("-O1", "-std=c++20", *PIE, "-fsanitize=address"))
+        self.add("C++ exceptions UBSan clang", throws, ("-O1", "-std=c++20", *PIE, "-fsanitize=undefined"), compiler="clang")
+        self.add("threads TSan", [TESTS / "c" / "threads.c"], ("-O1", *PIE, "-fsanitize=thread", "-lpthread"))
+        self.add("computed goto", [TESTS / "c" / "interpreter.c"], ("-O2", *PIE))
+        bzip2 = self.sources / "bzip2"
+        names = ("blocksort", "huffman", "crctable", "randtable", "compress", "decompress", "bzlib", "bzip2")
+        files = [bzip2 / f"{name}.c" for name in names]
+        self.add("bzip2", files, ("-O2", *PIE), ("-c",), self.sources / "lua5.4_5.4.4.orig.tar.gz")
+        self.add("Rust unwind", [HERE / "workloads" / "unwind.rs"], ("-O",), compiler="rustc")
+        self.add("Rust abort", [HERE / "workloads" / "unwind.rs"], ("-O", "-Cpanic=abort"), compiler="rustc")
+        for name, (library, _) in LIBRARIES.items():
+            program = HERE / "workloads" / f"{name}.c"
+            extra = ("-lgpg-error",) if name == "libgcrypt" else ()
+            self.add(f"{name} static", [program], ("-O2", *STATIC, f"-l{library}", *extra))
+
+
+# ---- tools ----
+
+
+@dataclasses.dataclass
+class Result:
+    """What a row says of one tool. None: not known, since an earlier step failed."""
+
+    works: str = ""
+    stripped: str = ""
+    left_out: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    memory: float | None = None
+    size: float | None = None
+
+
+class Failed(Exception):
+    pass
+
+
+def succeed(what, command, **options):
+    outcome = execute(command, **options)
+    if outcome.status != 0:
+        lines = outcome.output.decode(errors="replace").strip().splitlines() or [""]
+        ended = f"signal {-outcome.status}" if outcome.status < 0 else f"status {outcome.status}"
+        print(f"peers: {what}: {ended}: {lines[-1]}", file=sys.stderr)
+        raise Failed(f"{what}: {ended}")
+    return outcome
+
+
+class Respike:
+    name = "Respike"
+
+    def __init__(self, program):
+        self.program = program
+
+    def count(self, given, folder):
+        command = [self.program, "image", "instrument", given.image, "-o", folder / "counting", "--spool", folder / "spool"]
+        told = succeed("instrument", [*command, "--json"]).output.decode()
+        self.left_out = len(re.findall(r'"reason"', told[: told.find("]")]))
+        return folder / "counting"
+
+    def collect(self, folder):
+        succeed("collect", [self.program, "image", "collect", *(folder / "spool").iterdir(), "-o", folder / "profile"])
+
+    def rewrite(self, given, folder):
+        return succeed(
+            "rewrite", [self.program, "image", "optimize", given.image, "--profile", folder / "profile", "-o", folder / "output"]
+        )
+
+
+class Bolt:
+    name = "BOLT"
+
+    def __init__(self, program):
+        self.program = program
+
+    def count(self, given, folder):
+        data = folder / "data.fdata"
+        options = ["-instrument", f"-instrumentation-file={data}"]
+        succeed("instrument", [self.program, given.image, "-o", folder / "counting", *options])
+        return folder / "counting"
+
+    def collect(self, folder):
+        if not (folder / "data.fdata").exists():
+            raise Failed("the counted run wrote no profile")
+
+    def rewrite(self, given, folder):
+        data = folder / "data.fdata"
+        profile = [f"-data={data}"] if data.exists() else []
+        outcome = succeed("rewrite", [self.program, given.image, "-o", folder / "output", *profile, *LAYOUT])
+        told = outcome.output.decode(errors="replace")
+        counts = re.findall(r"(\d+) functions? with profile could not be optimized", told)
+        counts += re.findall(r"skipped (\d+) functions due to cold fragments", told)
+        self.left_out = sum(map(int, counts))
+        return outcome
+
+
+def behaves(given, image, folder, expected):
+    actual = given.run(image, folder)
+    if actual.behaviour() == expected.behaviour():
+        return "ok"
+    if actual.status < 0 or actual.status > 128:
+        return f"signal {-actual.status if actual.status < 0 else actual.status - 128}"
+    return "wrong output" if actual.status == expected.status else f"status {actual.status}"
+
+
+def judge(tool, given, folder, expected, runs):
+    result = Result()
+    counts = ""
+    try:
+        counted = given.run(tool.count(given, folder), folder)
+        if counted.behaviour() != expected.behaviour():
+            counts = "wrong counted run; "
+        elif expected.processor >= SHORTEST:
+            result.cost = counted.processor / expected.processor
+        tool.collect(folder)
+    except Failed as failure:
+        print(f"peers: {given.name}: {tool.name}: {failure}", file=sys.stderr)
+        counts = "no profile; "
+    try:
+        rewritten = [tool.rewrite(given, folder) for _ in range(runs)]
+    except Failed as failure:
+        result.works = counts + str(failure)
+        return result
+    result.left_out = tool.left_out
+    result.seconds = min(each.seconds for each in rewritten)
+    result.memory = max(each.memory for each in rewritten)
+    output, stripped = folder / "output", folder / "stripped"
+    result.size = output.stat().st_size / given.image.stat().st_size
+    result.works = counts + behaves(given, output, folder, expected)
+    done = execute(["strip", output, "-o", stripped])
+    result.stripped = behaves(given, stripped, folder, expected) if done.status == 0 else "strip fails"
+    return result
+
+
+def show(value, digits):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def table(inputs, tools, runs, scratch):
+    names = " / ".join(tool.name for tool in tools)
+    print(f"Each cell: {names}.\n")
+    print("| program | works | after strip | left alone | counting | seconds | peak MB | output / input |")
+    print("|---|---|---|---:|---:|---:|---:|---:|")
+    for number, given in enumerate(inputs):
+        folder = scratch / f"run{number}"
+        folder.mkdir()
+        expected = min((given.run(given.image, folder) for _ in range(runs)), key=lambda outcome: outcome.processor)
+        results = []
+        for tool in tools:
+            own = folder / tool.name
+            own.mkdir()
+            results.append(judge(tool, given, own, expected, runs))
+        columns = (
+            lambda r: r.works,
+            lambda r: r.stripped or "-",
+            lambda r: show(r.left_out, 0),
+            lambda r: show(r.cost, 2),
+            lambda r: show(r.seconds, 2),
+            lambda r: show(r.memory, 0),
+            lambda r: show(r.size, 2),
+        )
+        print("|", given.name, "|", " | ".join(" / ".join(map(column, results)) for column in columns), "|", flush=True)
+        shutil.rmtree(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--respike", default=ROOT / "build" / "respike")
+    parser.add_argument("--bolt", default="llvm-bolt-22")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--image", action="append", default=[])
+    parser.add_argument("--runs", type=int, default=3)
+    args = parser.parse_args()
+    tools = [Respike(pathlib.Path(args.respike).resolve())]
+    if shutil.which(args.bolt):
+        tools.append(Bolt(args.bolt))
+    else:
+        print(f"peers: WITHOUT BOLT: {args.bolt} is not installed", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="respike-peers-") as scratch:
+        scratch = pathlib.Path(scratch)
+        builder = Builder(scratch, args.only)
+        if not build.fetch(builder.sources):
+            sys.exit("peers: the sources of the programs cannot be fetched")
+        builder.sqlite()
+        builder.lua()
+        builder.others()
+        for text in args.image:
+            name, path = text.split("=", 1)
+            image, *words = path.split(",")
+            builder.inputs.append(Input(name, pathlib.Path(image).resolve(), tuple(words)))
+        table(builder.inputs, tools, args.runs, scratch)
+
+
+if __name__ == "__main__":
+    main()
