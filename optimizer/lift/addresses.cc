@@ -96,10 +96,8 @@ class AddressFinder {
     const bool forms = whole_.forms_address(*lifter_.instruction_at(place));
     if (!is_code_or_moves(target)) {
       if (forms) add_table(place, target, relocation_of(place));
-      if (forms) pin_code_before(place, target);
       return;
     }
-    if (forms) find_table_in_text(range, target);
     const Relocation* relocation = relocation_of(place);
     // Only distances inside of a section are without relocations; this one is data in the text.
     if (relocation == nullptr && lifter_.range_at(target) == kNone) return;
@@ -110,42 +108,6 @@ class AddressFinder {
     }
     if (!forms) lifter_.make_opaque_at(target, fmt::format("the code at {:#x} reads it", place));
     add(range, place, target, ReferenceKind::pc_relative32);
-  }
-
-  /// `target` is behind a procedure and in no other: the code may measure or copy the procedure.
-  void pin_code_before(uint64_t place, uint64_t target) {
-    const CodeSection* code = lifter_.code_at(target);
-    if (code == nullptr) return;
-    const auto& ranges = lifter_.program.ranges;
-    const auto behind = std::ranges::lower_bound(ranges, target, {}, &CodeRange::start);
-    if (behind != ranges.begin() && (behind - 1)->start >= code->start)
-      lifter_.pin(procedure_of(*(behind - 1)),
-                  fmt::format("the code at {:#x} forms the address of its end", place));
-  }
-
-  /// Data in the text may be a table of distances of code from it, to which assemblers leave no
-  /// relocations. Example: lea 1f(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax.
-  void find_table_in_text(const CodeRange& range, uint64_t target) {
-    const uint32_t at = lifter_.range_at(target);
-    if (at == kNone) return;  // unwind tables
-    const CodeRange& data = lifter_.program.ranges[at];
-    if (!std::ranges::binary_search(lifter_.data, data.procedure)) return;
-    if (!jumps_indirectly(range.procedure)) return;
-    lifter_.make_opaque(procedure_of(range),
-                        fmt::format("it may jump by the data at {:#x}, in the text", target));
-    for (uint64_t word = target; word + 4 <= data.end; word += 4)
-      lifter_.ways_from_data.push_back(
-          target + static_cast<uint64_t>(int64_t{load<int32_t>(bytes_from(word).data())}));
-  }
-
-  bool jumps_indirectly(ProcedureId procedure) const {
-    for (const CodeRange& range : lifter_.program.ranges) {
-      if (range.procedure != procedure) continue;
-      for (uint64_t at = range.start; at < range.end; at = lifter_.map().next(at))
-        if (lifter_.machine.facts(*lifter_.instruction_at(at)).flow == ControlFlow::indirect_jump)
-          return true;
-    }
-    return false;
   }
 
   bool is_code_or_moves(uint64_t address) const {
@@ -205,7 +167,14 @@ class AddressFinder {
   void refuse(const CodeRange& range, const Relocation& relocation) {
     if (relocation.symbol != 0 && refers_to_moving(lifter_, relocation.symbol)) {
       const uint64_t value = lifter_.symbol_value(relocation.symbol);
-      for (const uint64_t target : {value, value + static_cast<uint64_t>(relocation.addend)})
+      std::vector<uint64_t> targets = {value, value + static_cast<uint64_t>(relocation.addend)};
+      // A distance counts from behind the instruction: there may be an immediate operand in
+      // between.
+      if (const auto word = bytes_from(relocation.address); word.size() >= 4)
+        for (const uint64_t behind : {4, 5, 6, 8})
+          targets.push_back(relocation.address + behind +
+                            static_cast<uint64_t>(int64_t{load<int32_t>(word.data())}));
+      for (const uint64_t target : targets)
         lifter_.make_opaque_at(target, fmt::format("the relocation of type {} at {:#x}, which may "
                                                    "refer to it, is not understood",
                                                    relocation.raw, relocation.address));

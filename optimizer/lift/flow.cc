@@ -203,7 +203,7 @@ class Connector {
   bool may_read_code(const Instruction& call, const CodeLocation& callee) {
     if (!lifter_.machine.abi.return_address)
       return callee.procedure == id_ ? !procedure_.blocks[callee.block].has(BasicBlock::kEntry)
-                                     : takes_return_address(program_[callee.procedure]);
+                                     : takes_return_address(callee);
     const Operands operands = lifter_.machine.operands(call);
     if (operands.size == operands.uses) return false;
     const Register link = operands.registers[operands.uses];
@@ -220,20 +220,73 @@ class Connector {
     return false;
   }
 
-  /// Whether a procedure takes its return address off the stack and does more with it than put it
-  /// back: it may read data behind the call, and go on behind these.
-  bool takes_return_address(const Procedure& callee) {
+  /// Whether the code of a callee takes its return address off the stack, and does more with it
+  /// than put it back, or changes it on the stack: it may read data behind the call, and go on
+  /// behind these. The first blocks of the callee are followed, with the depth of the stack.
+  bool takes_return_address(const CodeLocation& callee) {
     const WholeAddresses* whole = lifter_.machine.whole;
-    if (whole == nullptr || callee.blocks.empty()) return false;
-    const auto taken = whole->takes_top(callee.blocks[0].instructions.span());
-    if (!taken) return false;
-    for (const BasicBlock& block : callee.blocks) {
+    if (whole == nullptr) return false;
+    const Procedure& procedure = program_[callee.procedure];
+    if (procedure.name.starts_with("__morestack")) return true;  // goes on behind a `ret`
+    constexpr size_t kLongest = 64;                              // instructions
+    WholeAddresses::StackDepth depth;
+    ProcedureId in = callee.procedure;
+    size_t count = 0;
+    for (BlockId id = callee.block; count < kLongest;) {
+      const BasicBlock& block = program_[in].blocks[id];
+      for (const Instruction& i : block.instructions) {
+        if (i.is_pseudo()) continue;
+        if (++count == kLongest || i.origin == kNone) return false;
+        if (!Effort::spend(effort_.instructions, 1)) return true;
+        switch (whole->follow_stack(i, lifter_.bytes_of(i), depth)) {
+          case WholeAddresses::ReturnAddress::untouched:
+            continue;
+          case WholeAddresses::ReturnAddress::changed:
+            return true;
+          case WholeAddresses::ReturnAddress::taken:
+            return computes_with(program_[in], depth.taken);
+          case WholeAddresses::ReturnAddress::unknown:
+            return false;
+        }
+      }
+      const Instruction& last = block.instructions.back();
+      const ControlFlow flow = lifter_.machine.facts(last).flow;
+      if (flow == ControlFlow::branch) {
+        const auto to = target_of(program_[in], in, block);
+        if (!to) return false;
+        in = to->procedure;
+        id = to->block;
+      } else if (!lifter_.machine.facts(last).falls_through || is_call(flow) ||
+                 ++id >= program_[in].blocks.size()) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  /// Where the branch that ends a block leads, whether the block is connected already or not.
+  std::optional<CodeLocation> target_of(const Procedure& procedure, ProcedureId id,
+                                        const BasicBlock& block) const {
+    const Instruction& last = block.instructions.back();
+    if (const Edge* edge = block.edge(Edge::Kind::taken))
+      return CodeLocation{
+          .where = CodeLocation::Where::block_start, .procedure = id, .block = edge->target};
+    if (const Reference* reference = reference_of(procedure, last))
+      return reference->target.where == CodeLocation::Where::block_start
+                 ? std::optional(reference->target)
+                 : std::nullopt;
+    return block_at(program_, lifter_.branch_target(address_of(last), last));
+  }
+
+  /// Whether some instruction does more with a register than move it to the stack and back.
+  bool computes_with(const Procedure& procedure, Register r) {
+    for (const BasicBlock& block : procedure.blocks) {
       if (!Effort::spend(effort_.instructions, block.instructions.size())) return true;
       for (const Instruction& i : block.instructions) {
-        if (i.is_pseudo() || whole->moves_stack(i)) continue;
+        if (i.is_pseudo() || lifter_.machine.whole->moves_stack(i)) continue;
         const Operands operands = lifter_.machine.operands(i);
         const auto all = std::span(operands.registers).first(operands.size);
-        if (std::ranges::find(all, *taken) != all.end()) return true;
+        if (std::ranges::find(all, r) != all.end()) return true;
       }
     }
     return false;
@@ -259,7 +312,10 @@ class Connector {
     if (call && block.cfi_state != kNone) return;
     const auto where = lifter_.resolve_flow(end);
     const auto next = where ? block_at(program_, *where) : std::nullopt;
-    if (!next || std::ranges::binary_search(lifter_.data, next->procedure)) {
+    const bool data = next && std::ranges::binary_search(lifter_.data, next->procedure);
+    if (data && call)
+      lifter_.make_opaque(procedure_, "what is behind its last call may be code or data");
+    if (!next || (data && !call)) {
       if (call) return;
       // Code behind a trap is not reached either. But somebody may catch the trap and go on: then
       // control must not run into the code that a layout puts there.

@@ -54,6 +54,12 @@ uint8_t Lifter::marks_at(uint64_t address) const {
   return section == nullptr ? 0 : section->marks[section->index(address)];
 }
 
+std::span<const uint8_t> Lifter::bytes_of(const Instruction& instruction) const {
+  const uint64_t address = program.origin_base + instruction.origin;
+  const Section& section = image.sections[code_at(address)->section];
+  return section.contents.subspan(address - section.address);
+}
+
 bool Lifter::is_padding(uint64_t start, uint64_t end) const {
   for (uint64_t address = start; address < end; address = map().next(address)) {
     const Instruction* instruction = instruction_at(address);

@@ -79,7 +79,6 @@ struct Lifter {
   std::vector<uint64_t> table_words;   // addresses of gp-relative words of data, sorted
   std::vector<uint64_t> label_loads;   // places that load the address of a label in their procedure
   std::vector<ProcedureId> data;       // procedures that are data rather than code, sorted
-  std::vector<uint64_t> ways_from_data;  // addresses that data in the text may lead to
   std::vector<uint64_t> border_words;  // addresses of words that hold the end of a section
   std::vector<uint64_t> all_gps;       // gps that some procedure may use, the most frequent first
   std::vector<bool> gp_unknown;        // per procedure: its gp can only be guessed
@@ -103,6 +102,8 @@ struct Lifter {
   }
   void mark(uint64_t address, unsigned marks);
   uint8_t marks_at(uint64_t address) const;
+  /// The bytes from an instruction of the input on.
+  std::span<const uint8_t> bytes_of(const Instruction& instruction) const;
   /// Whether nothing but padding (no-ops, zero bytes) lies in [start, end).
   bool is_padding(uint64_t start, uint64_t end) const;
   /// Index of the range that holds `address`, or kNone.

@@ -15,12 +15,16 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
 namespace {
 
+constexpr uint64_t kLongestSmall = 1024;  // bytes of a table of short words
 constexpr const char* kMayLead = "code that is not understood, or data, may lead to it";
 
 class OpaqueCode {
@@ -30,8 +34,10 @@ class OpaqueCode {
 
   void run() {
     pin_unproven_targets();
-    for (const uint64_t address : lifter_.ways_from_data)
-      if (lifter_.code_at(address) != nullptr) lifter_.keep_way_from(address, kMayLead);
+    if (whole_ != nullptr) {
+      pin_measured_procedures();
+      keep_ways_from_tables();
+    }
     for (const CodeRange& range : program_.ranges) {
       const Procedure& procedure = program_[range.procedure];
       if (procedure.state != Procedure::State::opaque || range.first_block == range.end_block)
@@ -98,7 +104,8 @@ class OpaqueCode {
     else if (whole_ != nullptr)
       if (const auto relative = whole_->relative(instruction))
         target = program_.origin_base + static_cast<uint64_t>(*relative);
-    if (target && has_relocation(at)) return std::nullopt;
+    // Elsewhere the instruction that the map has there did not fit the relocation.
+    if (target && lifter_.map().starts_group(at) && has_relocation(at)) return std::nullopt;
     return target;
   }
 
@@ -117,6 +124,107 @@ class OpaqueCode {
                          return relocation.role != RelocationRole::ignored &&
                                 (field == Field::branch || field == Field::distance);
                        });
+  }
+
+  /// Data in the text may be a table of distances of code, to which assemblers leave no
+  /// relocations: from an address in the data, or at its end, that code or data forms; or from an
+  /// address of code that a procedure forms which refers to the data, too. Words have 1, 2 or 4
+  /// bytes.
+  void keep_ways_from_tables() {
+    if (lifter_.data.empty()) return;
+    find_bases();
+    std::ranges::sort(bases_);
+    bases_.erase(std::unique(bases_.begin(), bases_.end()), bases_.end());
+    for (const auto& [range, base] : bases_) {
+      keep_ways_from_words<int32_t>(program_.ranges[range], base, ~uint64_t{0});
+      keep_ways_from_words<int16_t>(program_.ranges[range], base, kLongestSmall);
+      keep_ways_from_words<uint8_t>(program_.ranges[range], base, kLongestSmall);
+    }
+  }
+
+  /// `longest`: bytes of the table, from its base on.
+  template <typename Word>
+  void keep_ways_from_words(const CodeRange& data, uint64_t base, uint64_t longest) {
+    const bool inside = base >= data.start && base <= data.end;
+    const auto bytes = bytes_from(data.start).first(data.end - data.start);
+    size_t at = inside ? (base - data.start) % sizeof(Word) : 0, end = bytes.size();
+    if (longest < end && inside && base < data.end) {
+      at = base - data.start;
+      end = std::min(end, at + longest);
+    }
+    for (; at + sizeof(Word) <= end; at += sizeof(Word)) {
+      if (effort_ == 0) return;
+      --effort_;
+      const uint64_t target = base + static_cast<uint64_t>(int64_t{load<Word>(bytes.data() + at)});
+      if (lifter_.code_at(target) != nullptr && lifter_.map().starts_group(target))
+        lifter_.keep_way_from(target, kMayLead);
+    }
+  }
+
+  void find_bases() {
+    for (const RelocationTable& table : lifter_.image.relocations)
+      for (const Relocation& relocation : table.relocations)
+        if ((relocation.role == RelocationRole::address64 ||
+             relocation.role == RelocationRole::address32) &&
+            relocation.symbol < lifter_.image.symbols.size())
+          add_base(lifter_.symbol_value(relocation.symbol) +
+                   static_cast<uint64_t>(relocation.addend));
+    std::vector<uint32_t> data;
+    std::vector<uint64_t> code;
+    for (const CodeRange& range : program_.ranges) {
+      data.clear();
+      code.clear();
+      for (uint64_t at = range.start; at < range.end; at = lifter_.map().next(at)) {
+        const auto relative = whole_->relative(decode(at));  // as it is in the input
+        if (!relative) continue;
+        const uint64_t address = program_.origin_base + static_cast<uint64_t>(*relative);
+        const uint32_t to = lifter_.range_at(address);
+        if (to != kNone && is_data(to)) data.push_back(to);
+        if (!whole_->forms_address(*lifter_.instruction_at(at))) continue;
+        add_base(address);
+        if (to != kNone && !is_data(to)) code.push_back(address);
+      }
+      for (const uint32_t table : data)
+        for (const uint64_t base : code) bases_.emplace_back(table, base);
+    }
+  }
+
+  void add_base(uint64_t address) {
+    const CodeSection* code = lifter_.code_at(address);
+    if (code == nullptr) return;
+    const auto& ranges = program_.ranges;
+    const auto behind = std::ranges::upper_bound(ranges, address, {}, &CodeRange::start);
+    // The range with the address, and the range that ends there.
+    for (auto each = behind; each != ranges.begin() && (--each)->end >= address;)
+      if (is_data(static_cast<uint32_t>(each - ranges.begin())))
+        bases_.emplace_back(static_cast<uint32_t>(each - ranges.begin()), address);
+  }
+
+  bool is_data(uint32_t range) const {
+    return std::ranges::binary_search(lifter_.data, program_.ranges[range].procedure);
+  }
+
+  /// An address behind a procedure and in no other may be there to measure or copy the procedure.
+  void pin_measured_procedures() {
+    const auto pin = [&](uint64_t address) {
+      const CodeSection* code = lifter_.code_at(address);
+      if (code == nullptr || lifter_.range_at(address) != kNone) return;
+      const auto behind = std::ranges::lower_bound(program_.ranges, address, {}, &CodeRange::start);
+      if (behind == program_.ranges.begin() || (behind - 1)->start < code->start) return;
+      lifter_.pin(program_[(behind - 1)->procedure],
+                  fmt::format("the address {:#x}, of its end, is kept or formed", address));
+    };
+    for (const RelocationTable& table : lifter_.image.relocations)
+      for (const Relocation& relocation : table.relocations)
+        if ((relocation.role == RelocationRole::address64 ||
+             relocation.role == RelocationRole::address32) &&
+            relocation.symbol < lifter_.image.symbols.size())
+          pin(lifter_.symbol_value(relocation.symbol) + static_cast<uint64_t>(relocation.addend));
+    for (const CodeRange& range : program_.ranges)
+      for (uint64_t at = range.start; at < range.end; at = lifter_.map().next(at))
+        if (whole_->forms_address(*lifter_.instruction_at(at)))
+          if (const auto relative = whole_->relative(decode(at)))
+            pin(program_.origin_base + static_cast<uint64_t>(*relative));
   }
 
   void keep_ways_from_bytes(const CodeRange& range) {
@@ -150,6 +258,8 @@ class OpaqueCode {
   Program& program_;
   const Codec& codec_;
   const WholeAddresses* const whole_ = lifter_.machine.whole;
+  std::vector<std::pair<uint32_t, uint64_t>> bases_;  // ranges of data, and from where words count
+  uint64_t effort_ = 100'000'000;                     // words of tables
 };
 
 }  // namespace

@@ -117,9 +117,24 @@ void add_uncovered(const Lifter& lifter, std::vector<Piece>& pieces,
                      [](const Piece& a, const Piece& b) { return a.start < b.start; });
 }
 
+bool is_of_signal_frame(const Lifter& lifter, const Fde& fde) {
+  const UnwindTables& tables = lifter.unwind.tables;
+  return lifter.code_at(fde.start) != nullptr && !fde.rows.empty() &&
+         tables.cies[tables.states[fde.rows.front().state].cie].signal_frame;
+}
+
 void add_pieces_of_fdes(const Lifter& lifter, std::vector<Piece>& pieces) {
   std::vector<Provenance::Range> ranges;
-  for (const Fde& fde : lifter.unwind.fdes) ranges.push_back({fde.start, fde.end});
+  for (const Fde& fde : lifter.unwind.fdes) {
+    ranges.push_back({fde.start, fde.end});
+    if (!is_of_signal_frame(lifter, fde)) continue;
+    // glibc's for __restore_rt begins in the no-op in front of the code.
+    uint64_t& start = ranges.back().start;
+    const CodeMap& map = lifter.map();
+    if (!map.starts_group(start)) start = map.group_end(start);
+    while (start < fde.end && lifter.machine.facts(*lifter.instruction_at(start)).nop)
+      start = map.group_end(start);
+  }
   add_uncovered(lifter, pieces, ranges);
 }
 
@@ -596,17 +611,27 @@ void leave_patchable_procedures(Lifter& lifter) {
 }
 
 /// Clang's -fsanitize=cfi checks addresses of procedures by their places in a table of jumps, of
-/// which each is a procedure to the linker. Example: f: jmp f.cfi; int3; int3; int3.
-void pin_jumps_in_tables(Lifter& lifter) {
+/// which each is a procedure to the linker, or the first is and stands for the table. Example: f:
+/// jmp f.cfi; int3; int3; int3. Checks of other images (-fsanitize-cfi-cross-dso) find the page of
+/// __cfi_check.
+void pin_tables_of_jumps(Lifter& lifter) {
   for (const CodeRange& range : lifter.program.ranges) {
     Procedure& procedure = lifter.program[range.procedure];
+    if (procedure.name == "__cfi_check") lifter.pin(procedure, "others look for it by its address");
+    if (procedure.name.starts_with("__typeid_"))
+      lifter.pin(procedure, "it is the first entry of a table of jumps");
     const Instruction* jump = lifter.instruction_at(range.start);
+    if (jump != nullptr && lifter.machine.facts(*jump).marks_target &&
+        lifter.map().group_end(range.start) < range.end)
+      jump = lifter.instruction_at(lifter.map().group_end(range.start));
     if (jump == nullptr || lifter.machine.facts(*jump).flow != ControlFlow::branch) continue;
-    const uint32_t to = lifter.range_at(lifter.branch_target(range.start, *jump));
-    const bool jumps_to_body =
-        to != kNone &&
-        lifter.program[lifter.program.ranges[to].procedure].name == procedure.name + ".cfi";
-    if (jumps_to_body || procedure.name.ends_with(".cfi_jt"))
+    const uint64_t place = lifter.program.origin_base + jump->origin;
+    const uint64_t behind = lifter.map().group_end(place);
+    const bool padded =
+        behind < range.end && lifter.is_padding(behind, std::min(behind + 3, range.end));
+    if (padded && lifter.machine.codec.filler != 0 &&
+        lifter.bytes_of(*jump).size() > behind - place &&
+        lifter.bytes_of(*jump)[behind - place] == lifter.machine.codec.filler)
       lifter.pin(procedure, "it is an entry of a table of jumps");
   }
 }
@@ -644,7 +669,7 @@ void find_procedures(Lifter& lifter) {
   leave_data(lifter, pieces);
   pin_delimited_sections(lifter);
   leave_patchable_procedures(lifter);
-  pin_jumps_in_tables(lifter);
+  pin_tables_of_jumps(lifter);
 
   // Wherever control comes from outside, a block starts.
   lifter.mark(lifter.image.entry, kLeader | kReferenced | kEntryMark);

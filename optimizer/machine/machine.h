@@ -283,9 +283,15 @@ struct WholeAddresses {
   std::optional<int64_t> (*relative)(const Instruction& instruction);
   /// Whether the instruction only forms the address, rather than reading or writing memory there.
   bool (*forms_address)(const Instruction& instruction);
-  /// The register into which code takes the word that is on top of the stack when the code is
-  /// entered; nullopt: it takes none.
-  std::optional<Register> (*takes_top)(std::span<const Instruction> code);
+  /// What is known of the stack in the first instructions of a procedure.
+  struct StackDepth {
+    int64_t bytes = 0;   // above the return address
+    Register taken = 0;  // the register that holds the return address now
+  };
+  enum class ReturnAddress : uint8_t { untouched, taken, changed, unknown };
+  /// What an instruction with these bytes does to the return address, and to the depth.
+  ReturnAddress (*follow_stack)(const Instruction& instruction, std::span<const uint8_t> bytes,
+                                StackDepth& depth);
   /// Whether the instruction only puts registers on the stack or takes them from there.
   bool (*moves_stack)(const Instruction& instruction);
   /// Which number of the instruction that starts `code` begins `offset` bytes behind its start.

@@ -561,10 +561,6 @@ def check_problems(scratch):
         expect((b"so it is not registered" in outcome.stderr) == ("-shared" not in flags), outcome)
     expect([a["name"] for a in world.json("list")["applications"]] == ["app"], "registered all the same")
     expect(world.ok("prune").stdout == b"nothing to remove\n", "something of it was registered")
-    if common.is_native():
-        subprocess.run(["gcc", "-static", "-Wl,-q", "-x", "c", "-", "-o", plain], input=b"int main(void) {}", check=True)
-        outcome = world.respike("register", plain, "--name", "plain")
-        expect(outcome.status == 1 and b"a static program, which cannot be rewritten yet" in outcome.stderr, outcome)
     gone = scratch.folder() / "gone"
     command = ["sh", "-c", 'mkdir "$1" && cd "$1" && rmdir "$1" && shift && exec "$@"', "sh", gone, common.RESPIKE]
     for args in (["register", "x"], ["--db", "x.db", "register", image]):

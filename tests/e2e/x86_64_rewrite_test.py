@@ -189,6 +189,7 @@ def return_address_in_register():
 
 RARE = {  # what the C files ask for; a first flag that is no flag is the compiler
     "patched_calls": ["-pg", "-mfentry", "-mrecord-mcount", "-no-pie", "-fno-pie"],
+    "split_stack": ["-fsplit-stack"],
     "checked_calls": ["clang", "-flto", "-fvisibility=hidden", "-fsanitize=cfi-icall", "-fuse-ld=lld"],
 }
 

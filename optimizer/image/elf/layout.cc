@@ -346,6 +346,11 @@ void elf::require_rewritable(const Image& image) {
         "the image is stripped: keep its symbols (no strip, no -s) and link it with "
         "-Wl,--emit-relocs (-q)",
         image.path);
+  if (image.section_named(".gopclntab") != nullptr)
+    throw Error(
+        "it is a Go program: Go's own tables of code, which relocations do not cover, would "
+        "no longer be right",
+        image.path);
   bool code_has_relocations = false;
   for (const RelocationTable& table : image.relocations)
     code_has_relocations |= image.sections[table.target].executable();

@@ -546,19 +546,51 @@ bool moves_stack(const Instruction& instruction) {
   return name == "push" || name == "pop";
 }
 
-/// The first instruction that changes the stack pointer decides.
-std::optional<Register> takes_top(std::span<const Instruction> code) {
-  for (const Instruction& instruction : code) {
-    if (instruction.is_pseudo()) continue;
-    const Operands effects = operands(instruction);
-    const auto defs = std::span(effects.registers).first(effects.size).subspan(effects.uses);
-    if (std::ranges::find(defs, register_of(kRsp)) == defs.end()) continue;
-    if (forms().forms[form_number(instruction)].name != "pop") return std::nullopt;
-    const auto taken =
-        std::ranges::find_if(defs, [](Register r) { return r != register_of(kRsp); });
-    return taken == defs.end() ? std::nullopt : std::optional(*taken);
+bool touches(const Operands& effects, Register r, bool defs) {
+  const auto all = std::span(effects.registers).first(effects.size);
+  const auto part = defs ? all.subspan(effects.uses) : all.first(effects.uses);
+  return std::ranges::find(part, r) != part.end();
+}
+
+/// Pushes, pops, and sums with a constant are followed. Any instruction but a plain load that names
+/// the place of the return address may change the return address: a store, an exchange, a sum.
+WholeAddresses::ReturnAddress follow_stack(const Instruction& instruction,
+                                           std::span<const uint8_t> bytes,
+                                           WholeAddresses::StackDepth& depth) {
+  using Result = WholeAddresses::ReturnAddress;
+  if (form_number(instruction) == 0) return Result::unknown;
+  const Decoded d = decode_unit(bytes);
+  const std::string_view name = form_of(d).name;
+  const Operands effects = operands(instruction);
+  const bool stack_operand =
+      d.has_memory() && d.rm() == 4 && (d.sib & 7) == 4 && d.b == 0 && (d.sib >> 3 & 7) == 4;
+  if (stack_operand && name != "lea") {
+    const int64_t offset =
+        d.displacement_size == 0 ? 0 : read_signed(&bytes[d.displacement_at], d.displacement_size);
+    const bool loads = name == "mov" && (d.opcode & 0xfe) == 0x8a;
+    if (offset == depth.bytes && !loads && name != "push" && name != "cmp" && name != "test")
+      return Result::changed;
   }
-  return std::nullopt;
+  if (!touches(effects, register_of(kRsp), true)) return Result::untouched;
+  constexpr int64_t kWord = 8;
+  if (name == "push") {
+    depth.bytes += kWord;
+    return Result::untouched;
+  }
+  if (name == "pop") {
+    depth.bytes -= kWord;
+    if (depth.bytes >= 0) return Result::untouched;
+    const auto defs = std::span(effects.registers).first(effects.size).subspan(effects.uses);
+    const auto to = std::ranges::find_if(defs, [](Register r) { return r != register_of(kRsp); });
+    if (to == defs.end()) return Result::changed;
+    depth.taken = *to;
+    return Result::taken;
+  }
+  const bool sum = (name == "add" || name == "sub") && !d.has_memory() && d.immediate_size != 0;
+  if (!sum) return Result::unknown;
+  const int64_t by = read_signed(&bytes[d.immediate_at], d.immediate_size);
+  depth.bytes += name == "sub" ? by : -by;
+  return depth.bytes < 0 ? Result::changed : Result::untouched;
 }
 
 bool forms_address(const Instruction& instruction) {
@@ -613,7 +645,7 @@ bool same(const WholeAddresses::Code& before, const WholeAddresses::Code& after,
 
 constinit const WholeAddresses kWholeAddresses = {.relative = relative,
                                                   .forms_address = forms_address,
-                                                  .takes_top = takes_top,
+                                                  .follow_stack = follow_stack,
                                                   .moves_stack = moves_stack,
                                                   .field_at = field_at,
                                                   .same = same};

@@ -3,19 +3,20 @@
 #include <sys/mman.h>
 
 extern char template[], template_end[];
-__asm__(".text\n"
-        ".globl template, template_end\n"
-        ".type template,@function\n"
-        "template: mov %edi,%eax\n"
-        "test %eax,%eax\n"
-        "js 1f\n"
-        "imul $5,%eax\n"
-        "ret\n"
-        "1: neg %eax\n"
-        "ret\n"
-        ".size template,.-template\n"
-        "template_end:\n"
-        ".p2align 4\n");
+__asm__(
+    ".text\n"
+    ".globl template, template_end\n"
+    ".type template,@function\n"
+    "template: mov %edi,%eax\n"
+    "test %eax,%eax\n"
+    "js 1f\n"
+    "imul $5,%eax\n"
+    "ret\n"
+    "1: neg %eax\n"
+    "ret\n"
+    ".size template,.-template\n"
+    "template_end:\n"
+    ".p2align 4\n");
 
 int tested(int x) {
   const int rights = PROT_READ | PROT_WRITE | PROT_EXEC;

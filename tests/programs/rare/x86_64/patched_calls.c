@@ -7,11 +7,12 @@
 
 extern unsigned char *__start___mcount_loc[], *__stop___mcount_loc[];
 int calls;
-__asm__(".globl __fentry__\n"
-        ".type __fentry__,@function\n"
-        "__fentry__: incl calls(%rip)\n"
-        "ret\n"
-        ".size __fentry__,.-__fentry__\n");
+__asm__(
+    ".globl __fentry__\n"
+    ".type __fentry__,@function\n"
+    "__fentry__: incl calls(%rip)\n"
+    "ret\n"
+    ".size __fentry__,.-__fentry__\n");
 
 __attribute__((noinline)) static int work(int x) {
   return x > 2 ? x * 3 : x - 1;

@@ -1,0 +1,17 @@
+/* The size of a procedure ends behind its last call, which returns: nothing says that the tail is
+   code. */
+        .text
+        .type   local,@function
+local:  lea     5(%rdi),%eax
+        ret
+        .size   local,.-local
+
+        .globl  tested
+        .type   tested,@function
+tested: sub     $8,%rsp
+        call    local
+        .size   tested,.-tested
+        add     $1,%eax
+        add     $8,%rsp
+        ret
+        .section .note.GNU-stack,"",@progbits
