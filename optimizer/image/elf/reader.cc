@@ -446,11 +446,12 @@ std::vector<Symbol> Reader::read_symbols(uint32_t section) const {
     read_symbol_other(image_.machine, record.st_other, symbol);
     if (section_number == ELF::SHN_XINDEX ||
         (!is_reserved && section_number >= image_.sections.size()))
-      fail(fmt::format(
-               "stripped although it has relocations (strip the output instead), or damaged: symbol "
-               "{} is in section {}, which does not exist",
-               i, section_number),
-           at);
+      fail(
+          fmt::format(
+              "stripped although it has relocations (strip the output instead), or damaged: symbol "
+              "{} is in section {}, which does not exist",
+              i, section_number),
+          at);
     if (!table.allocated() && symbol.local != (i < table.raw.info))
       fail(fmt::format("symbol {} is on the wrong side of the first global symbol", i), at);
   }

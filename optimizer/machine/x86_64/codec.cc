@@ -315,8 +315,8 @@ Decoded decode(std::span<const uint8_t> code) {
 
 Decoded decode_unit(std::span<const uint8_t> code) {
   constexpr unsigned kJump = 2;  // bytes
-  const bool jumps = code.size() > kJump && (code[0] & 0xfe) == 0x74 && code[1] == 1 &&
-                     code[kJump] == 0xf0;
+  const bool jumps =
+      code.size() > kJump && (code[0] & 0xfe) == 0x74 && code[1] == 1 && code[kJump] == 0xf0;
   if (!jumps) return decode(code);
   Decoded locked = decode(code.subspan(kJump));
   if (!locked.valid() || locked.length + kJump > kLongest) return decode(code);

@@ -39,7 +39,7 @@ struct Decoded {
   uint8_t vector_length = 0;                     // 0, 1, 2: 128, 256, 512 bits
   uint8_t mask = 0;                              // EVEX.aaa
   bool zeroing = false;
-  bool broadcast = false;  // EVEX.b
+  bool broadcast = false;        // EVEX.b
   bool jumps_over_lock = false;  // see decode_unit()
 
   bool valid() const { return form != 0; }

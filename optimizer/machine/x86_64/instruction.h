@@ -18,9 +18,9 @@ namespace respike::x86_64 {
 /// Bits of Instruction::flags, besides the length in the upper four bits. `opcode` is
 /// kFirstMachineOpcode plus the form; a short branch that has a long form has the long one's.
 enum : uint8_t {
-  kFromPlace = 2,   // `immediate` is the distance of the operand from the instruction's start
-  kHasAddress = 4,  // `immediate` is what the immediate operand holds
-  kKeepsBytes = 8,  // a direct branch with prefixes: has no other form
+  kFromPlace = 2,      // `immediate` is the distance of the operand from the instruction's start
+  kHasAddress = 4,     // `immediate` is what the immediate operand holds
+  kKeepsBytes = 8,     // a direct branch with prefixes: has no other form
   kJumpsOverLock = 8,  // of what is no direct branch; see decode_unit()
   kLengthShift = 4,
   kStandingFlags = kFromPlace | kHasAddress | kKeepsBytes | 0xf0,

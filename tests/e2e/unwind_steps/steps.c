@@ -35,7 +35,8 @@ static struct call calls[MOST_CALLS];
 static long depth;
 static unsigned long text_start, text_end, base; /* of the program's own image */
 static unsigned long before;                     /* the instruction that was executed last */
-static unsigned long steps, checks, wrong, most = 1ul << 40, every = 1, random_state = 88172645463325252ul;
+static unsigned long steps, checks, wrong, most = 1ul << 40, every = 1,
+                                           random_state = 88172645463325252ul;
 static char told[TOLD * 160];
 static size_t told_size;
 static char stack[1 << 17] __attribute__((aligned(16)));
@@ -64,8 +65,8 @@ static int is_call(const unsigned char* code) {
 
 static void tell(unsigned long at, long frame, unsigned long found, unsigned long expected) {
   if (told_size + 160 > sizeof told) return;
-  told_size += snprintf(told + told_size, 160, "at %#lx frame %ld: %#lx instead of %#lx\n", at - base,
-                        frame, found - base, expected - base);
+  told_size += snprintf(told + told_size, 160, "at %#lx frame %ld: %#lx instead of %#lx\n",
+                        at - base, frame, found - base, expected - base);
 }
 
 /* Of libgcc; its header is not installed. */
@@ -111,7 +112,7 @@ static void step(int number, siginfo_t* info, void* data) {
   const unsigned long at = context->uc_mcontext.gregs[REG_RIP];
   const unsigned long sp = context->uc_mcontext.gregs[REG_RSP];
   if (++steps % REPORTED == 0) report(); /* some programs end by a signal */
-  if (steps >= most) { /* popf may have brought the trap flag back */
+  if (steps >= most) {                   /* popf may have brought the trap flag back */
     context->uc_mcontext.gregs[REG_EFL] &= ~0x100l;
     if (steps == most) report();
     return;
