@@ -187,17 +187,17 @@ def return_address_in_register():
     check(image, 30)
 
 
-RARE = {  # what the C files ask for; a first flag that is no flag is the compiler
-    "patched_calls": ["-pg", "-mfentry", "-mrecord-mcount", "-no-pie", "-fno-pie"],
-    "split_stack": ["-fsplit-stack"],
-    "checked_calls": ["clang", "-flto", "-fvisibility=hidden", "-fsanitize=cfi-icall", "-fuse-ld=lld"],
+RARE = {  # how the C files are built; a first flag that is no flag is the compiler
+    "patched_calls": [["-pg", "-mfentry", "-mrecord-mcount", "-no-pie", "-fno-pie"]],
+    "split_stack": [["-fsplit-stack"]],
+    "checked_calls": [["clang", "-flto", "-fvisibility=hidden", "-fsanitize=cfi-icall", "-fuse-ld=lld"]],
+    "copied": [[], ["-DBY_ARRAY"], ["-DBY_ARRAY", "-no-pie", "-fno-pie"]],
 }
 
 
-def rare(source):
+def rare(source, flags):
     """Hand-written code that misleads decoders; also instrumented, since probes move code, too."""
     folder = scratch.folder()
-    flags = RARE.get(source.stem, ())
     image = folder / source.stem
     if flags and flags[0] == "clang":
         if shutil.which("clang") is None or shutil.which("ld.lld") is None:
@@ -311,8 +311,11 @@ def main():
     for name in ("bzip2", "lua", "sqlite3"):
         kinds = ("pie", "fixed") if SEEDS > 3 or name != "sqlite3" else ("pie",)
         cases += [Case(f"{name}.{kind}", real, name, kind) for kind in kinds]
-    sources = sorted((SOURCES / "rare" / "x86_64").iterdir())
-    cases += [Case(f"rare.{source.stem}", rare, source) for source in sources if source.stem != "main"]
+    for source in sorted((SOURCES / "rare" / "x86_64").glob("*.[cS]")):
+        builds = RARE.get(source.stem, [[]]) if source.stem != "main" else []
+        for flags in builds:
+            name = ".".join([f"rare.{source.stem}", *(flag.strip("-") for flag in flags if len(builds) > 1)])
+            cases.append(Case(name, rare, source, flags))
     cases += [Case(check.__name__, check) for check in (second_round, stripped, return_address_in_register, relocations, library, refused)]
     with scratch:
         return common.run_cases(cases, args)

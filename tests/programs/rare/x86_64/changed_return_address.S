@@ -18,10 +18,7 @@ tested: push    %rdi
         ret
         .size   tested,.-tested
 
-        .type   local,@function
-local:  lea     70(%rdi),%eax
-        ret
-        .size   local,.-local
+#include "local.h"
 
         .type   stores,@function
 stores: push    %rbx

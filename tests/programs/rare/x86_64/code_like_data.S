@@ -1,9 +1,5 @@
 /* Data in the text reads like "lea local(%rip),%rax"; the program reads the number inside. */
-        .text
-        .type   local,@function
-local:  mov     $77,%eax
-        ret
-        .size   local,.-local
+#include "local.h"
 
         .p2align 4
 words:  .byte   0x48,0x8d,0x05

@@ -1,10 +1,5 @@
 /* Tables of distances of code from the table, in the text, without relocations. */
-        .text
-        .type   local,@function
-local:  mov     $77,%eax
-        add     %edi,%eax
-        ret
-        .size   local,.-local
+#include "local.h"
 
         .globl  tested
         .type   tested,@function

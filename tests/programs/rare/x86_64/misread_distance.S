@@ -1,10 +1,5 @@
 /* Behind skipped data an address is formed that no relocation tells of. */
-        .text
-        .type   local,@function
-local:  mov     $77,%eax
-        add     %edi,%eax
-        ret
-        .size   local,.-local
+#include "local.h"
 
         .globl  tested
         .type   tested,@function

@@ -1,9 +1,5 @@
 /* Tables in the text: of words of 16 bits, of distances from a label, and used from their end. */
-        .text
-        .type   local,@function
-local:  lea     70(%rdi),%eax
-        ret
-        .size   local,.-local
+#include "local.h"
         .type   second,@function
 second: lea     7(%rdi),%eax
         ret

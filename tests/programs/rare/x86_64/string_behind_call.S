@@ -1,10 +1,5 @@
 /* A callee takes its return address for the address of a string, and returns behind the string. */
-        .text
-        .type   local,@function
-local:  mov     $77,%eax
-        add     %edi,%eax
-        ret
-        .size   local,.-local
+#include "local.h"
 
         .globl  tested
         .type   tested,@function
