@@ -19,9 +19,11 @@
 
 namespace respike {
 
-std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
-                          Diagnostics& diagnostics, EmitStatistics* statistics,
-                          const Injection* injection) {
+namespace {
+
+NewImage make_output(const Program& program, Layout layout, Provenance note,
+                     Diagnostics& diagnostics, EmitStatistics* statistics,
+                     const Injection* injection) {
   const AddedSegment segment =
       plan_added_segment(*program.image, injection != nullptr ? injection->memory : AddedMemory{});
   const uint64_t injected = injection != nullptr ? align_up(injection->code_size, 16) : 0;
@@ -45,7 +47,18 @@ std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note
         "there was no room for another program header: the program header of the notes is gone, so "
         "that the running program does not find its own build ID");
   if (statistics != nullptr) *statistics = emitter.statistics();
-  return write_image(*program.image, emitter.output());
+  return emitter.take_output();
+}
+
+}  // namespace
+
+std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
+                          Diagnostics& diagnostics, EmitStatistics* statistics,
+                          const Injection* injection) {
+  // Layout, placement and emitter are gone when the file, which takes as much memory, is made.
+  const NewImage output =
+      make_output(program, std::move(layout), std::move(note), diagnostics, statistics, injection);
+  return write_image(*program.image, output);
 }
 
 }  // namespace respike

@@ -24,7 +24,8 @@ Emitter::Emitter(const Program& program, const Layout& layout, const Placement& 
   for (Cie& cie : unwind_.cies)
     if (cie.has_direct_personality())
       cie.personality = new_address(cie.personality).value_or(cie.personality);
-  out_.contents.assign(image_.file.begin(), image_.file.end());
+  const auto loaded = image_.file.first(image_.loaded_end);
+  out_.contents.assign(loaded.begin(), loaded.end());
   if (placement.added_end() > placement.added_start()) {
     added_text_ = static_cast<uint32_t>(out_.added.size());
     NewImage::AddedSection& text = out_.added.emplace_back();

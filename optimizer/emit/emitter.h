@@ -30,6 +30,8 @@ class Emitter {
   void drop_debug_sections();
 
   const NewImage& output() const { return out_; }
+  /// Ends the emission.
+  NewImage take_output() { return std::move(out_); }
   EmitStatistics statistics() const;
 
  private:

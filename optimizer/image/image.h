@@ -162,6 +162,7 @@ class Image {
   bool dynamic = false;  // has a dynamic section
   uint64_t entry = 0;
   std::span<const uint8_t> file;  // all bytes
+  uint64_t loaded_end = 0;        // offset in the file behind its headers and all that is loaded
   std::vector<Section> sections;  // [0] is the null section
   std::vector<Segment> segments;
   std::vector<Symbol> symbols;               // [0] is the null symbol; empty when stripped
@@ -203,7 +204,8 @@ void require_rewritable(const Image& image);
 
 /// What a rewriter produced. Everything not mentioned comes from the input.
 struct NewImage {
-  /// The input's file with all changes to contents that stay in place, indexed by file offset.
+  /// The input's file, at least up to Image::loaded_end, with all changes to contents that stay in
+  /// place, indexed by file offset.
   std::vector<uint8_t> contents;
 
   struct AddedSection {

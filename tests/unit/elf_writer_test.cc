@@ -480,7 +480,8 @@ TEST(ElfWriter, RefusesMistakenRequests) {
   };
   const uint64_t address = plan_added_segment(image).free_address;
   const uint32_t text = index_of(image, ".text");
-  refused([](NewImage& output) { output.contents.pop_back(); });
+  refused([&](NewImage& output) { output.contents.resize(image.loaded_end - 1); });
+  refused([](NewImage& output) { output.contents.push_back(0); });
   refused([](NewImage& output) { output.symbols.pop_back(); });
   refused([](NewImage& output) { output.symbols.back().section = 1000; });
   refused([](NewImage& output) { output.dynamic_symbols.pop_back(); });

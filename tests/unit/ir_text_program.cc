@@ -202,6 +202,7 @@ void TextProgram::make_image() {
   }
   file_.resize(size);
   image.file = file_;
+  image.loaded_end = file_.size();
   for (Section& section : image.sections)
     section.contents = image.file.subspan(section.offset, section.size);
   image.index_sections();

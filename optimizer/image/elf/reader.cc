@@ -89,6 +89,7 @@ class Reader {
     read_segments();
     read_sections();
     check_allocated_sections();
+    find_loaded_end();
     read_symbol_tables();
     read_relocations();
     read_dynamic_section();
@@ -133,6 +134,7 @@ class Reader {
   std::string_view string_at(std::span<const uint8_t> table, uint64_t offset, size_t longest) const;
   void check_allocated_sections();
   void check_in_segment(uint32_t number) const;
+  void find_loaded_end();
   void read_symbol_tables();
   std::vector<Symbol> read_symbols(uint32_t section) const;
   void read_relocations();
@@ -334,6 +336,18 @@ std::string_view Reader::string_at(std::span<const uint8_t> table, uint64_t offs
   const size_t length = strnlen(text, std::min<size_t>(longest + 1, table.size() - offset));
   if (length > longest) fail("a name is absurdly long", at + offset);
   return {text, length};
+}
+
+void Reader::find_loaded_end() {
+  uint64_t& end = image_.loaded_end;
+  end = std::max<uint64_t>(sizeof(FileHeader),
+                           header_->e_phoff + image_.segments.size() * sizeof(ProgramHeader));
+  for (const Segment& segment : image_.segments)
+    if (segment.raw.type != ELF::PT_NULL && segment.file_size != 0)
+      end = std::max(end, segment.offset + segment.file_size);
+  for (const Section& section : image_.sections)
+    if (section.allocated() && !section.contents.empty())
+      end = std::max(end, section.offset + section.size);
 }
 
 void Reader::check_allocated_sections() {

@@ -225,7 +225,7 @@ OutputSection Describer::describe_input_section(uint32_t number) const {
   } else if (table_.tables[number] != nullptr) {
     result.size = table_.tables[number]->relocations.size() * sizeof(RelaRecord);
   } else if (s.kind != Section::Kind::zero) {
-    result.contents = changed(s);
+    result.contents = s.contents;
   }
   return result;
 }
@@ -306,7 +306,9 @@ bool stays_in_segment(const Image& input, const NewImage::MovedSection& moved) {
 }
 
 void check_request(const Image& input, const NewImage& output) {
-  require(input, output.contents.size() == input.file.size(), "the contents have another size");
+  require(input,
+          output.contents.size() >= input.loaded_end && output.contents.size() <= input.file.size(),
+          "the contents have another size");
   const uint64_t program_headers = reinterpret_cast<const FileHeader*>(input.file.data())->e_phoff;
   for (const auto& [start, size] :
        {std::pair(uint64_t{0}, sizeof(FileHeader)),
