@@ -90,13 +90,19 @@ Placement::Ranges Placement::taken_ranges() const {
   // No other code may be where unwind information describes code that stays.
   for (const Fde& fde : program_.foreign_fdes) taken.emplace_back(fde.start, fde.end);
   // A handler returns to the start of signal return code, and unwinders look up return addresses
-  // minus one: no other procedure's unwind information may end there.
+  // minus one: no other procedure's unwind information may end there. The whole no-op in front
+  // stays, since part of the no-op would read like the start of another instruction.
   for (const Procedure& procedure : program_.procedures)
     if (!procedure.movable())
-      for (const BasicBlock& block : procedure.blocks)
-        if (block.origin != kNone && machine_.is_signal_return(block.instructions.span()))
-          taken.emplace_back(program_.address_of(block) - machine_.codec.groups.alignment(),
-                             program_.address_of(block));
+      for (const BasicBlock& block : procedure.blocks) {
+        if (block.origin == kNone || !machine_.is_signal_return(block.instructions.span()))
+          continue;
+        const uint64_t start = program_.address_of(block),
+                       before = start - machine_.codec.groups.alignment();
+        const Section* section = program_.image->section_at(before);
+        if (section != nullptr && section->executable())
+          taken.emplace_back(program_.map.group(before), start);
+      }
   take_what_control_runs_through(taken);
   take_what_code_refers_to(taken);
   std::sort(taken.begin(), taken.end());
