@@ -287,8 +287,15 @@ bool Comparison::same_bytes(const Cursor& x, const Cursor& y) const {
     const Section& section = *side.program.image->section_at(address);
     return WholeAddresses::Code{section.contents.subspan(address - section.address), address};
   };
+  const WholeAddresses::Code before = code_of(before_, i), after = code_of(after_, j);
+  if (!i.has_reference() && !whole->relative(i)) {  // nearly always equal: no need to decode
+    const size_t size = before_.program.map.largest_group();
+    if (before.bytes.size() >= size && after.bytes.size() >= size &&
+        std::memcmp(before.bytes.data(), after.bytes.data(), size) == 0)
+      return true;
+  }
   const Reference* reference = reference_of(*x.procedure, i);
-  return whole->same(code_of(before_, i), code_of(after_, j),
+  return whole->same(before, after,
                      reference != nullptr ? std::optional(reference->kind) : std::nullopt);
 }
 
