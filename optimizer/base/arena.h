@@ -18,9 +18,12 @@
 
 namespace respike {
 
-/// A bump allocator. Not thread-safe.
+/// A bump allocator. Not thread-safe, but each of its parts may serve a thread of its own.
 class Arena {
  public:
+  /// Makes an allocator whose memory lives as long as this one's.
+  Arena& add_part() { return *parts_.emplace_back(std::make_unique<Arena>()); }
+
   template <typename T>
   T* allocate(size_t count) {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16);
@@ -43,6 +46,7 @@ class Arena {
   }
 
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  std::vector<std::unique_ptr<Arena>> parts_;
   std::byte* next_ = nullptr;
   size_t left_ = 0;
 };

@@ -41,9 +41,10 @@ class AddressFinder {
 
   void run() {
     for (const CodeRange& range : lifter_.program.ranges)
-      for (uint64_t at = range.start; at < range.end; at = lifter_.map().next(at))
-        if (const auto target = whole_.relative(*lifter_.instruction_at(at)))
-          find_distance(range, at, lifter_.program.origin_base + static_cast<uint64_t>(*target));
+      for (const Instruction& instruction : lifter_.code_in(range.start, range.end))
+        if (const auto target = whole_.relative(instruction))
+          find_distance(range, instruction,
+                        lifter_.program.origin_base + static_cast<uint64_t>(*target));
     for_each_code_relocation(lifter_, [&](uint32_t range, const Relocation& relocation) {
       find_relocated(lifter_.program.ranges[range], relocation);
     });
@@ -91,9 +92,10 @@ class AddressFinder {
     lifter_.tables.push_back({place, target});
   }
 
-  /// An operand of the instruction at `place` is at `target`.
-  void find_distance(const CodeRange& range, uint64_t place, uint64_t target) {
-    const bool forms = whole_.forms_address(*lifter_.instruction_at(place));
+  /// An operand of the instruction is at `target`.
+  void find_distance(const CodeRange& range, const Instruction& instruction, uint64_t target) {
+    const uint64_t place = lifter_.program.origin_base + instruction.origin;
+    const bool forms = whole_.forms_address(instruction);
     if (!is_code_or_moves(target)) {
       if (forms) add_table(place, target, relocation_of(place));
       return;

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/base/parallel.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -70,10 +71,11 @@ class UnwindCursor {
 class BlockBuilder {
  public:
   /// `scratch` is memory that ranges use one after the other.
-  BlockBuilder(Lifter& lifter, ProcedureId id, std::vector<BasicBlock>& scratch)
+  BlockBuilder(Lifter& lifter, ProcedureId id, Arena& arena, std::vector<BasicBlock>& scratch)
       : lifter_(lifter),
         procedure_(lifter.program[id]),
         pads_(lifter.landing_pads[id]),
+        arena_(arena),
         blocks_(scratch) {}
 
   void build(CodeRange& range) {
@@ -181,7 +183,7 @@ class BlockBuilder {
                                            static_cast<uint32_t>(end - begin));
     scratch_.insert(scratch_.end(), &code.instructions[copied], &code.instructions[end]);
     ArenaList<Instruction> list;
-    list.assign(*lifter_.program.arena, scratch_);
+    list.assign(arena_, scratch_);
     return list;
   }
 
@@ -205,29 +207,41 @@ class BlockBuilder {
   Lifter& lifter_;
   Procedure& procedure_;
   std::vector<uint64_t>& pads_;
+  Arena& arena_;
   std::vector<Instruction> scratch_;
   std::vector<BasicBlock>& blocks_;
 };
+
+bool holds_no_instruction(const BasicBlock& block) {
+  return std::ranges::any_of(block.instructions,
+                             [](const Instruction& i) { return i.opcode == kInvalid; });
+}
 
 }  // namespace
 
 void build_blocks(Lifter& lifter) {
   Program& program = lifter.program;
   lifter.landing_pads.resize(program.procedures.size());
-  std::vector<BasicBlock> scratch;
-  // The range of the entry comes first, so that block 0 is the entry.
-  for (const bool entries : {true, false})
-    for (CodeRange& range : program.ranges)
-      if ((program[range.procedure].address == range.start) == entries)
-        BlockBuilder(lifter, range.procedure, scratch).build(range);
-  for (Procedure& procedure : program.procedures) {
-    const bool invalid =
-        std::any_of(procedure.blocks.begin(), procedure.blocks.end(), [](const BasicBlock& block) {
-          return std::any_of(block.instructions.begin(), block.instructions.end(),
-                             [](const Instruction& i) { return i.opcode == kInvalid; });
-        });
-    if (invalid) lifter.make_opaque(procedure, "it holds words that are no instructions");
-  }
+  std::vector<std::vector<CodeRange*>> ranges_of(program.procedures.size());
+  for (CodeRange& range : program.ranges) ranges_of[range.procedure].push_back(&range);
+  // A thread writes to its own procedures alone.
+  constexpr size_t kParts = 16;
+  std::vector<Arena*> arenas(kParts);
+  for (Arena*& arena : arenas) arena = &program.arena->add_part();
+  const size_t count = program.procedures.size();
+  parallel_for(kParts, [&](size_t part) {
+    std::vector<BasicBlock> scratch;
+    for (size_t id = count * part / kParts; id < count * (part + 1) / kParts; ++id) {
+      Procedure& procedure = program.procedures[id];
+      // The range of the entry comes first, so that block 0 is the entry.
+      for (const bool entries : {true, false})
+        for (CodeRange* range : ranges_of[id])
+          if ((procedure.address == range->start) == entries)
+            BlockBuilder(lifter, range->procedure, *arenas[part], scratch).build(*range);
+      if (std::ranges::any_of(procedure.blocks, holds_no_instruction))
+        lifter.make_opaque(procedure, "it holds words that are no instructions");
+    }
+  });
 }
 
 }  // namespace respike

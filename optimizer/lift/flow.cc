@@ -16,6 +16,7 @@
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/jumps.h"
 #include "optimizer/lift/lifter.h"
+#include "optimizer/lift/return_addresses.h"
 
 namespace respike {
 namespace {
@@ -25,12 +26,13 @@ constexpr const char* kMayLeadTo = "code in front of it that stays may lead to i
 /// Edges and references of one procedure, once all blocks of the program exist.
 class Connector {
  public:
-  Connector(Lifter& lifter, ProcedureId id, Effort& effort)
+  Connector(Lifter& lifter, ProcedureId id, Effort& effort, ReturnAddresses& return_addresses)
       : lifter_(lifter),
         program_(lifter.program),
         id_(id),
         procedure_(program_[id]),
-        effort_(effort) {}
+        effort_(effort),
+        return_addresses_(return_addresses) {}
 
   void connect(const CodeRange& range) {
     if (range.first_block == range.end_block) return;
@@ -203,7 +205,7 @@ class Connector {
   bool may_read_code(const Instruction& call, const CodeLocation& callee) {
     if (!lifter_.machine.abi.return_address)
       return callee.procedure == id_ ? !procedure_.blocks[callee.block].has(BasicBlock::kEntry)
-                                     : takes_return_address(callee);
+                                     : return_addresses_.are_used_by(callee);
     const Operands operands = lifter_.machine.operands(call);
     if (operands.size == operands.uses) return false;
     const Register link = operands.registers[operands.uses];
@@ -215,78 +217,6 @@ class Connector {
         if (i.is_pseudo() || lifter_.machine.facts(i).flow != ControlFlow::none) continue;
         const Operands used = lifter_.machine.operands(i);
         if (used.uses != 0 && used.registers[used.uses - 1] == link) return true;
-      }
-    }
-    return false;
-  }
-
-  /// Whether the code of a callee takes its return address off the stack, and does more with it
-  /// than put it back, or changes it on the stack: it may read data behind the call, and go on
-  /// behind these. The first blocks of the callee are followed, with the depth of the stack.
-  bool takes_return_address(const CodeLocation& callee) {
-    const WholeAddresses* whole = lifter_.machine.whole;
-    if (whole == nullptr) return false;
-    const Procedure& procedure = program_[callee.procedure];
-    if (procedure.name.starts_with("__morestack")) return true;  // goes on behind a `ret`
-    constexpr size_t kLongest = 64;                              // instructions
-    WholeAddresses::StackDepth depth;
-    ProcedureId in = callee.procedure;
-    size_t count = 0;
-    for (BlockId id = callee.block; count < kLongest;) {
-      const BasicBlock& block = program_[in].blocks[id];
-      for (const Instruction& i : block.instructions) {
-        if (i.is_pseudo()) continue;
-        if (++count == kLongest || i.origin == kNone) return false;
-        if (!Effort::spend(effort_.instructions, 1)) return true;
-        switch (whole->follow_stack(i, lifter_.bytes_of(i), depth)) {
-          case WholeAddresses::ReturnAddress::untouched:
-            continue;
-          case WholeAddresses::ReturnAddress::changed:
-            return true;
-          case WholeAddresses::ReturnAddress::taken:
-            return computes_with(program_[in], depth.taken);
-          case WholeAddresses::ReturnAddress::unknown:
-            return false;
-        }
-      }
-      const Instruction& last = block.instructions.back();
-      const ControlFlow flow = lifter_.machine.facts(last).flow;
-      if (flow == ControlFlow::branch) {
-        const auto to = target_of(program_[in], in, block);
-        if (!to) return false;
-        in = to->procedure;
-        id = to->block;
-      } else if (!lifter_.machine.facts(last).falls_through || is_call(flow) ||
-                 ++id >= program_[in].blocks.size()) {
-        return false;
-      }
-    }
-    return false;
-  }
-
-  /// Where the branch that ends a block leads, whether the block is connected already or not.
-  std::optional<CodeLocation> target_of(const Procedure& procedure, ProcedureId id,
-                                        const BasicBlock& block) const {
-    const Instruction& last = block.instructions.back();
-    if (const Edge* edge = block.edge(Edge::Kind::taken))
-      return CodeLocation{
-          .where = CodeLocation::Where::block_start, .procedure = id, .block = edge->target};
-    if (const Reference* reference = reference_of(procedure, last))
-      return reference->target.where == CodeLocation::Where::block_start
-                 ? std::optional(reference->target)
-                 : std::nullopt;
-    return block_at(program_, lifter_.branch_target(address_of(last), last));
-  }
-
-  /// Whether some instruction does more with a register than move it to the stack and back.
-  bool computes_with(const Procedure& procedure, Register r) {
-    for (const BasicBlock& block : procedure.blocks) {
-      if (!Effort::spend(effort_.instructions, block.instructions.size())) return true;
-      for (const Instruction& i : block.instructions) {
-        if (i.is_pseudo() || lifter_.machine.whole->moves_stack(i)) continue;
-        const Operands operands = lifter_.machine.operands(i);
-        const auto all = std::span(operands.registers).first(operands.size);
-        if (std::ranges::find(all, r) != all.end()) return true;
       }
     }
     return false;
@@ -365,6 +295,7 @@ class Connector {
   ProcedureId id_;
   Procedure& procedure_;
   Effort& effort_;
+  ReturnAddresses& return_addresses_;
   std::unordered_map<uint64_t, uint32_t> gp_loads_;
 
  public:
@@ -398,8 +329,9 @@ void connect_blocks(Lifter& lifter) {
   };
   std::vector<Added> added;
   Effort effort(lifter);
+  ReturnAddresses return_addresses(lifter, effort);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
-    Connector connector(lifter, id, effort);
+    Connector connector(lifter, id, effort, return_addresses);
     connector.resolve_landing_pads();
     for (uint32_t range : ranges_of[id]) connector.connect(program.ranges[range]);
     program[id].references.shrink_to_fit();

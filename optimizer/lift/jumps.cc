@@ -45,10 +45,10 @@ class JumpConnector {
           ControlFlow::indirect_jump)
         jumps_.push_back(id);
     if (!jumps_.empty()) {
-      find_predecessors();
       if (lifter_.machine.whole != nullptr) {
         for (BlockId id : jumps_) add_all_labels(id);
       } else {
+        find_predecessors();
         for (BlockId id : jumps_) add_indirect(id);
         find_owners();
       }
@@ -120,6 +120,8 @@ class JumpConnector {
     }
     if (!Effort::spend(effort_.edges, labels_->size()))
       return too_many_targets(address_of(block.instructions.back()));
+    block.successors.reserve(*program_.arena,
+                             block.successors.size() + static_cast<uint32_t>(labels_->size()));
     for (const BlockId label : *labels_) add_edge(block, label);
   }
 

@@ -45,6 +45,13 @@ std::span<const Instruction> Lifter::code_from(uint64_t address) const {
       .subspan(section->index(address));
 }
 
+std::span<const Instruction> Lifter::code_in(uint64_t start, uint64_t end) const {
+  const CodeSection* section = code_at(start);
+  if (section == nullptr) return {};
+  const size_t first = section->index(start);
+  return {&section->instructions[first], section->index(end) - first};
+}
+
 void Lifter::mark(uint64_t address, unsigned marks) {
   if (CodeSection* section = code_at(address)) section->marks[section->index(address)] |= marks;
 }

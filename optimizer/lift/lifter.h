@@ -96,6 +96,8 @@ struct Lifter {
   /// The decoded instructions from an address to the end of its section; empty when it is not in
   /// code.
   std::span<const Instruction> code_from(uint64_t address) const;
+  /// The decoded instructions in [start, end), which lie in one section; each knows its origin.
+  std::span<const Instruction> code_in(uint64_t start, uint64_t end) const;
   /// Where a direct branch at `place` leads, as decoded.
   uint64_t branch_target(uint64_t place, const Instruction& branch) const {
     return map().group(place) + static_cast<uint64_t>(int64_t{branch.immediate});

@@ -9,6 +9,10 @@
 // that is relative to its instruction would lead to from there stays in place, and so does the code
 // behind the opaque code, into which control may run. Few distances lead into code by accident.
 //
+// Data in the text may be a table of distances of code, which assemblers leave without relocations,
+// too: what its words lead to stays, counted from each address at which the table may begin. And
+// an address right behind a procedure may be formed to measure or copy that procedure.
+//
 // Example: clang's -fsanitize=function puts `jmp .+8` and six bytes of data in front of a function.
 // The data reads like the start of an instruction that swallows the function's first bytes.
 
@@ -34,10 +38,7 @@ class OpaqueCode {
 
   void run() {
     pin_unproven_targets();
-    if (whole_ != nullptr) {
-      pin_measured_procedures();
-      keep_ways_from_tables();
-    }
+    if (whole_ != nullptr) keep_what_addresses_tell();
     for (const CodeRange& range : program_.ranges) {
       const Procedure& procedure = program_[range.procedure];
       if (procedure.state != Procedure::State::opaque || range.first_block == range.end_block)
@@ -126,13 +127,57 @@ class OpaqueCode {
                        });
   }
 
-  /// Data in the text may be a table of distances of code, to which assemblers leave no
-  /// relocations: from an address in the data, or at its end, that code or data forms; or from an
+  /// Calls f(address, range, forms) for each address that a word of data holds (range: kNone) or
+  /// that an instruction is relative to (range: the instruction's), and whether the instruction
+  /// only forms it.
+  template <typename F>
+  void for_each_address(F f) {
+    for (const RelocationTable& table : lifter_.image.relocations)
+      for (const Relocation& relocation : table.relocations)
+        if ((relocation.role == RelocationRole::address64 ||
+             relocation.role == RelocationRole::address32) &&
+            relocation.symbol < lifter_.image.symbols.size())
+          f(lifter_.symbol_value(relocation.symbol) + static_cast<uint64_t>(relocation.addend),
+            kNone, true);
+    for (uint32_t range = 0; range < program_.ranges.size(); ++range)
+      for (const Instruction& instruction :
+           lifter_.code_in(program_.ranges[range].start, program_.ranges[range].end)) {
+        auto relative = whole_->relative(instruction);
+        if (!relative) continue;
+        if (instruction.has_reference())
+          relative = whole_->relative(decode(program_.origin_base + instruction.origin));
+        if (relative)
+          f(program_.origin_base + static_cast<uint64_t>(*relative), range,
+            whole_->forms_address(instruction));
+      }
+  }
+
+  /// Tables begin at an address in the data, or at its end, that is formed or held; or at an
   /// address of code that a procedure forms which refers to the data, too. Words have 1, 2 or 4
   /// bytes.
-  void keep_ways_from_tables() {
-    if (lifter_.data.empty()) return;
-    find_bases();
+  void keep_what_addresses_tell() {
+    std::vector<uint32_t> tables;  // that the range being walked refers to
+    std::vector<uint64_t> code;    // addresses of code that it forms
+    uint32_t walked = kNone;
+    const auto leave_range = [&] {
+      for (const uint32_t table : tables)
+        for (const uint64_t base : code) bases_.emplace_back(table, base);
+      tables.clear();
+      code.clear();
+    };
+    for_each_address([&](uint64_t address, uint32_t range, bool forms) {
+      if (range != walked) leave_range();
+      walked = range;
+      if (lifter_.code_at(address) == nullptr) return;
+      const uint32_t to = lifter_.range_at(address);
+      const bool data = to != kNone && is_data(to);
+      if (data && range != kNone) tables.push_back(to);
+      if (!forms) return;
+      if (to == kNone) pin_code_before(address);
+      if (to != kNone && !data && range != kNone) code.push_back(address);
+      add_bases(address);
+    });
+    leave_range();
     std::ranges::sort(bases_);
     bases_.erase(std::unique(bases_.begin(), bases_.end()), bases_.end());
     for (const auto& [range, base] : bases_) {
@@ -142,7 +187,7 @@ class OpaqueCode {
     }
   }
 
-  /// `longest`: bytes of the table, from its base on.
+  /// `longest`: bytes of the table, from its base on, where that is inside of the data.
   template <typename Word>
   void keep_ways_from_words(const CodeRange& data, uint64_t base, uint64_t longest) {
     const bool inside = base >= data.start && base <= data.end;
@@ -161,70 +206,27 @@ class OpaqueCode {
     }
   }
 
-  void find_bases() {
-    for (const RelocationTable& table : lifter_.image.relocations)
-      for (const Relocation& relocation : table.relocations)
-        if ((relocation.role == RelocationRole::address64 ||
-             relocation.role == RelocationRole::address32) &&
-            relocation.symbol < lifter_.image.symbols.size())
-          add_base(lifter_.symbol_value(relocation.symbol) +
-                   static_cast<uint64_t>(relocation.addend));
-    std::vector<uint32_t> data;
-    std::vector<uint64_t> code;
-    for (const CodeRange& range : program_.ranges) {
-      data.clear();
-      code.clear();
-      for (uint64_t at = range.start; at < range.end; at = lifter_.map().next(at)) {
-        const auto relative = whole_->relative(decode(at));  // as it is in the input
-        if (!relative) continue;
-        const uint64_t address = program_.origin_base + static_cast<uint64_t>(*relative);
-        const uint32_t to = lifter_.range_at(address);
-        if (to != kNone && is_data(to)) data.push_back(to);
-        if (!whole_->forms_address(*lifter_.instruction_at(at))) continue;
-        add_base(address);
-        if (to != kNone && !is_data(to)) code.push_back(address);
-      }
-      for (const uint32_t table : data)
-        for (const uint64_t base : code) bases_.emplace_back(table, base);
-    }
-  }
-
-  void add_base(uint64_t address) {
-    const CodeSection* code = lifter_.code_at(address);
-    if (code == nullptr) return;
+  /// Notes the data that holds the address, and the data that ends there.
+  void add_bases(uint64_t address) {
     const auto& ranges = program_.ranges;
     const auto behind = std::ranges::upper_bound(ranges, address, {}, &CodeRange::start);
-    // The range with the address, and the range that ends there.
-    for (auto each = behind; each != ranges.begin() && (--each)->end >= address;)
-      if (is_data(static_cast<uint32_t>(each - ranges.begin())))
-        bases_.emplace_back(static_cast<uint32_t>(each - ranges.begin()), address);
+    for (auto i = static_cast<uint32_t>(behind - ranges.begin());
+         i > 0 && ranges[i - 1].end >= address; --i)
+      if (is_data(i - 1)) bases_.emplace_back(i - 1, address);
   }
 
   bool is_data(uint32_t range) const {
     return std::ranges::binary_search(lifter_.data, program_.ranges[range].procedure);
   }
 
-  /// An address behind a procedure and in no other may be there to measure or copy the procedure.
-  void pin_measured_procedures() {
-    const auto pin = [&](uint64_t address) {
-      const CodeSection* code = lifter_.code_at(address);
-      if (code == nullptr || lifter_.range_at(address) != kNone) return;
-      const auto behind = std::ranges::lower_bound(program_.ranges, address, {}, &CodeRange::start);
-      if (behind == program_.ranges.begin() || (behind - 1)->start < code->start) return;
-      lifter_.pin(program_[(behind - 1)->procedure],
+  /// `address`: in the text, in no procedure.
+  void pin_code_before(uint64_t address) {
+    const auto behind = std::ranges::lower_bound(program_.ranges, address, {}, &CodeRange::start);
+    if (behind == program_.ranges.begin()) return;
+    const CodeRange& before = *(behind - 1);
+    if (before.start >= lifter_.code_at(address)->start)
+      lifter_.pin(program_[before.procedure],
                   fmt::format("the address {:#x}, of its end, is kept or formed", address));
-    };
-    for (const RelocationTable& table : lifter_.image.relocations)
-      for (const Relocation& relocation : table.relocations)
-        if ((relocation.role == RelocationRole::address64 ||
-             relocation.role == RelocationRole::address32) &&
-            relocation.symbol < lifter_.image.symbols.size())
-          pin(lifter_.symbol_value(relocation.symbol) + static_cast<uint64_t>(relocation.addend));
-    for (const CodeRange& range : program_.ranges)
-      for (uint64_t at = range.start; at < range.end; at = lifter_.map().next(at))
-        if (whole_->forms_address(*lifter_.instruction_at(at)))
-          if (const auto relative = whole_->relative(decode(at)))
-            pin(program_.origin_base + static_cast<uint64_t>(*relative));
   }
 
   void keep_ways_from_bytes(const CodeRange& range) {

@@ -117,24 +117,9 @@ void add_uncovered(const Lifter& lifter, std::vector<Piece>& pieces,
                      [](const Piece& a, const Piece& b) { return a.start < b.start; });
 }
 
-bool is_of_signal_frame(const Lifter& lifter, const Fde& fde) {
-  const UnwindTables& tables = lifter.unwind.tables;
-  return lifter.code_at(fde.start) != nullptr && !fde.rows.empty() &&
-         tables.cies[tables.states[fde.rows.front().state].cie].signal_frame;
-}
-
 void add_pieces_of_fdes(const Lifter& lifter, std::vector<Piece>& pieces) {
   std::vector<Provenance::Range> ranges;
-  for (const Fde& fde : lifter.unwind.fdes) {
-    ranges.push_back({fde.start, fde.end});
-    if (!is_of_signal_frame(lifter, fde)) continue;
-    // glibc's for __restore_rt begins in the no-op in front of the code.
-    uint64_t& start = ranges.back().start;
-    const CodeMap& map = lifter.map();
-    if (!map.starts_group(start)) start = map.group_end(start);
-    while (start < fde.end && lifter.machine.facts(*lifter.instruction_at(start)).nop)
-      start = map.group_end(start);
-  }
+  for (const Fde& fde : lifter.unwind.fdes) ranges.push_back({fde.start, fde.end});
   add_uncovered(lifter, pieces, ranges);
 }
 
@@ -234,6 +219,12 @@ std::vector<uint64_t> patchable_places(const Lifter& lifter) {
   return places;
 }
 
+/// The first of the sorted `places` in [start, end); nullopt: there is none.
+std::optional<uint64_t> first_in(std::span<const uint64_t> places, uint64_t start, uint64_t end) {
+  const auto found = std::ranges::lower_bound(places, start);
+  return found != places.end() && *found < end ? std::optional(*found) : std::nullopt;
+}
+
 /// Pieces without a size (symbols of size 0) reach to the next piece; gaps that are not padding
 /// become pieces of their own, and so do no-ops that may be patched.
 void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
@@ -250,11 +241,9 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
         const auto code_there = lifter.code_from(group).first(map.groups().slots);
         return std::all_of(code_there.begin(), code_there.end(), is_nop);
       };
-      const auto patched = std::ranges::lower_bound(patchable, start);
-      const bool is_patched = patched != patchable.end() && *patched < end;
-      while (start < end && all_nops(start) && !(is_patched && start >= *patched))
-        start = map.group_end(start);
-      if (start < end && is_patched) {
+      const auto patched = first_in(patchable, start, end);
+      while (start < patched.value_or(end) && all_nops(start)) start = map.group_end(start);
+      if (start < end && patched) {
         result.push_back({.start = start, .end = end, .is_gap = true});
         return;
       }
@@ -500,12 +489,11 @@ class EnteredGaps {
   }
 
   void follow(const Piece& piece) {
-    for (uint64_t at = piece.start; at < piece.end; at = lifter_.map().next(at)) {
-      const Instruction& instruction = *lifter_.instruction_at(at);
+    for (const Instruction& instruction : lifter_.code_in(piece.start, piece.end)) {
       const ControlFlow flow = lifter_.machine.facts(instruction).flow;
       if (flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
           flow == ControlFlow::call)
-        enter(lifter_.branch_target(at, instruction));
+        enter(lifter_.branch_target(lifter_.program.origin_base + instruction.origin, instruction));
     }
   }
 
@@ -561,8 +549,7 @@ void find_data(const Lifter& lifter, std::vector<Piece>& pieces) {
   for (Piece& piece : pieces) {
     if (!piece.is_gap) continue;
     piece.is_data = !known.is_entered(gap++);
-    const auto patched = std::ranges::lower_bound(patchable, piece.start);
-    if (piece.is_data || (patched != patchable.end() && *patched < piece.end)) continue;
+    if (piece.is_data || first_in(patchable, piece.start, piece.end)) continue;
     trim_padding(lifter, piece);
   }
 }
@@ -615,6 +602,7 @@ void leave_patchable_procedures(Lifter& lifter) {
 /// jmp f.cfi; int3; int3; int3. Checks of other images (-fsanitize-cfi-cross-dso) find the page of
 /// __cfi_check.
 void pin_tables_of_jumps(Lifter& lifter) {
+  constexpr int kPadding = 3;  // bytes, of an entry without endbr64
   for (const CodeRange& range : lifter.program.ranges) {
     Procedure& procedure = lifter.program[range.procedure];
     if (procedure.name == "__cfi_check") lifter.pin(procedure, "others look for it by its address");
@@ -625,13 +613,11 @@ void pin_tables_of_jumps(Lifter& lifter) {
         lifter.map().group_end(range.start) < range.end)
       jump = lifter.instruction_at(lifter.map().group_end(range.start));
     if (jump == nullptr || lifter.machine.facts(*jump).flow != ControlFlow::branch) continue;
-    const uint64_t place = lifter.program.origin_base + jump->origin;
-    const uint64_t behind = lifter.map().group_end(place);
-    const bool padded =
-        behind < range.end && lifter.is_padding(behind, std::min(behind + 3, range.end));
-    if (padded && lifter.machine.codec.filler != 0 &&
-        lifter.bytes_of(*jump).size() > behind - place &&
-        lifter.bytes_of(*jump)[behind - place] == lifter.machine.codec.filler)
+    const uint64_t behind = lifter.map().group_end(lifter.program.origin_base + jump->origin);
+    const auto padding = lifter.image.bytes_at(behind, kPadding);
+    const uint8_t filler = lifter.machine.codec.filler;
+    if (filler != 0 && behind + kPadding <= range.end && padding &&
+        std::ranges::count(*padding, filler) == kPadding)
       lifter.pin(procedure, "it is an entry of a table of jumps");
   }
 }

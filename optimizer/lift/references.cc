@@ -365,12 +365,14 @@ void check_get_pc(Lifter& lifter) {
     if (found.kind == ReferenceKind::gp_load_high) anchors.push_back(found.target);
   std::sort(anchors.begin(), anchors.end());
   for (const CodeRange& range : lifter.program.ranges)
-    for (uint64_t at = range.start; at < range.end; at = lifter.map().next(at))
-      if (lifter.machine.facts(*lifter.instruction_at(at)).get_pc &&
-          !std::binary_search(anchors.begin(), anchors.end(), lifter.map().next(at)) &&
+    for (const Instruction& instruction : lifter.code_in(range.start, range.end)) {
+      if (!lifter.machine.facts(instruction).get_pc) continue;
+      const uint64_t at = lifter.program.origin_base + instruction.origin;
+      if (!std::binary_search(anchors.begin(), anchors.end(), lifter.map().next(at)) &&
           !calls_next_procedure(lifter, range, at))
         lifter.make_opaque(lifter.program[range.procedure],
                            fmt::format("it computes with its own address at {:#x}", at));
+    }
 }
 
 /// Places of kept relocations of data, sorted: of these words it is known whether they refer to

@@ -283,17 +283,6 @@ struct WholeAddresses {
   std::optional<int64_t> (*relative)(const Instruction& instruction);
   /// Whether the instruction only forms the address, rather than reading or writing memory there.
   bool (*forms_address)(const Instruction& instruction);
-  /// What is known of the stack in the first instructions of a procedure.
-  struct StackDepth {
-    int64_t bytes = 0;   // above the return address
-    Register taken = 0;  // the register that holds the return address now
-  };
-  enum class ReturnAddress : uint8_t { untouched, taken, changed, unknown };
-  /// What an instruction with these bytes does to the return address, and to the depth.
-  ReturnAddress (*follow_stack)(const Instruction& instruction, std::span<const uint8_t> bytes,
-                                StackDepth& depth);
-  /// Whether the instruction only puts registers on the stack or takes them from there.
-  bool (*moves_stack)(const Instruction& instruction);
   /// Which number of the instruction that starts `code` begins `offset` bytes behind its start.
   Field (*field_at)(std::span<const uint8_t> code, unsigned offset);
   /// Whether two instructions do the same, but for direct branches' displacements and for fields
@@ -303,6 +292,20 @@ struct WholeAddresses {
     uint64_t address = 0;
   };
   bool (*same)(const Code& before, const Code& after, std::optional<ReferenceKind> reference);
+};
+
+/// Calls that push the return address.
+struct PushedReturns {
+  /// What is known of the stack in the first instructions of a procedure.
+  struct Depth {
+    int64_t bytes = 0;   // above the return address
+    Register taken = 0;  // the register that holds the return address since Use::taken
+  };
+  enum class Use : uint8_t { none, taken, changed, unknown };
+  /// What an instruction with these bytes does to the return address. Keeps `depth` right.
+  Use (*follow)(const Instruction& instruction, std::span<const uint8_t> bytes, Depth& depth);
+  /// Whether the instruction only puts registers on the stack or takes them from there.
+  bool (*moves)(const Instruction& instruction);
 };
 
 /// The register through which all code of an image finds data and code.
@@ -361,13 +364,14 @@ struct Machine {
   BranchForms branches;
   Fixups fixups;
 
-  const GlobalPointer* gp = nullptr;       // absent: addresses are formed in other ways
-  const WholeAddresses* whole = nullptr;   // absent: no instruction holds a whole address
-  const RegisterWindow* window = nullptr;  // absent: names always mean the same registers
-  const Stubs* stubs = nullptr;            // absent: code that is further apart cannot be placed
-  const IssueModel* issue = nullptr;       // absent: nobody has written how code issues
-  const Probes* probes = nullptr;          // absent: images cannot be instrumented yet
-  const RewriteFacts* rewrite = nullptr;   // absent: hot-cold optimization leaves images alone
+  const GlobalPointer* gp = nullptr;              // absent: addresses are formed in other ways
+  const WholeAddresses* whole = nullptr;          // absent: no instruction holds a whole address
+  const PushedReturns* pushed_returns = nullptr;  // absent: calls leave it in a register
+  const RegisterWindow* window = nullptr;         // absent: names always mean the same registers
+  const Stubs* stubs = nullptr;           // absent: code that is further apart cannot be placed
+  const IssueModel* issue = nullptr;      // absent: nobody has written how code issues
+  const Probes* probes = nullptr;         // absent: images cannot be instrumented yet
+  const RewriteFacts* rewrite = nullptr;  // absent: hot-cold optimization leaves images alone
 
   std::optional<Register> global_pointer() const {
     return gp != nullptr ? std::optional(gp->base) : std::nullopt;

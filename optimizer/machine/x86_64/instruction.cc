@@ -554,11 +554,10 @@ bool touches(const Operands& effects, Register r, bool defs) {
 
 /// Pushes, pops, and sums with a constant are followed. Any instruction but a plain load that names
 /// the place of the return address may change the return address: a store, an exchange, a sum.
-WholeAddresses::ReturnAddress follow_stack(const Instruction& instruction,
-                                           std::span<const uint8_t> bytes,
-                                           WholeAddresses::StackDepth& depth) {
-  using Result = WholeAddresses::ReturnAddress;
-  if (form_number(instruction) == 0) return Result::unknown;
+PushedReturns::Use follow_stack(const Instruction& instruction, std::span<const uint8_t> bytes,
+                                PushedReturns::Depth& depth) {
+  using Use = PushedReturns::Use;
+  if (form_number(instruction) == 0) return Use::unknown;
   const Decoded d = decode_unit(bytes);
   const std::string_view name = form_of(d).name;
   const Operands effects = operands(instruction);
@@ -569,28 +568,28 @@ WholeAddresses::ReturnAddress follow_stack(const Instruction& instruction,
         d.displacement_size == 0 ? 0 : read_signed(&bytes[d.displacement_at], d.displacement_size);
     const bool loads = name == "mov" && (d.opcode & 0xfe) == 0x8a;
     if (offset == depth.bytes && !loads && name != "push" && name != "cmp" && name != "test")
-      return Result::changed;
+      return Use::changed;
   }
-  if (!touches(effects, register_of(kRsp), true)) return Result::untouched;
+  if (!touches(effects, register_of(kRsp), true)) return Use::none;
   constexpr int64_t kWord = 8;
   if (name == "push") {
     depth.bytes += kWord;
-    return Result::untouched;
+    return Use::none;
   }
   if (name == "pop") {
     depth.bytes -= kWord;
-    if (depth.bytes >= 0) return Result::untouched;
+    if (depth.bytes >= 0) return Use::none;
     const auto defs = std::span(effects.registers).first(effects.size).subspan(effects.uses);
     const auto to = std::ranges::find_if(defs, [](Register r) { return r != register_of(kRsp); });
-    if (to == defs.end()) return Result::changed;
+    if (to == defs.end()) return Use::changed;
     depth.taken = *to;
-    return Result::taken;
+    return Use::taken;
   }
   const bool sum = (name == "add" || name == "sub") && !d.has_memory() && d.immediate_size != 0;
-  if (!sum) return Result::unknown;
+  if (!sum) return Use::unknown;
   const int64_t by = read_signed(&bytes[d.immediate_at], d.immediate_size);
   depth.bytes += name == "sub" ? by : -by;
-  return depth.bytes < 0 ? Result::changed : Result::untouched;
+  return depth.bytes < 0 ? Use::changed : Use::none;
 }
 
 bool forms_address(const Instruction& instruction) {
@@ -643,11 +642,8 @@ bool same(const WholeAddresses::Code& before, const WholeAddresses::Code& after,
 
 }  // namespace
 
-constinit const WholeAddresses kWholeAddresses = {.relative = relative,
-                                                  .forms_address = forms_address,
-                                                  .follow_stack = follow_stack,
-                                                  .moves_stack = moves_stack,
-                                                  .field_at = field_at,
-                                                  .same = same};
+constinit const WholeAddresses kWholeAddresses = {
+    .relative = relative, .forms_address = forms_address, .field_at = field_at, .same = same};
+constinit const PushedReturns kPushedReturns = {.follow = follow_stack, .moves = moves_stack};
 
 }  // namespace respike::x86_64

@@ -81,5 +81,6 @@ bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_
            uint64_t gp);
 
 extern const WholeAddresses kWholeAddresses;
+extern const PushedReturns kPushedReturns;
 
 }  // namespace respike::x86_64

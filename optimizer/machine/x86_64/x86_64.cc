@@ -118,6 +118,7 @@ Machine make_machine() {
                  .is_upper_half = [](const Instruction&) { return false; },
                  .is_lower_half = [](const Instruction&) { return false; }},
       .whole = &kWholeAddresses,
+      .pushed_returns = &kPushedReturns,
       .probes = &x86_64_probes(),
   };
 }
