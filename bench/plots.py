@@ -105,6 +105,30 @@ def cumulative(name, curves, x_label, y_label, marks=(), last=1024, first=1, leg
     return _svg(figure, name)
 
 
+def growth(points, y_labels, x_label):
+    """One graph for each y: lines through points (x, y, ...) on logarithmic axes, {label: [point]}. Grey lines are
+    proportional to x."""
+    figure, graphs = plt.subplots(1, len(y_labels), figsize=(4.4 * len(y_labels), 3.8))
+    for index, (axes, y_label) in enumerate(zip(graphs, y_labels), start=1):
+        for style, (label, series) in enumerate(points.items()):
+            series = sorted(series)
+            axes.plot([p[0] for p in series], [p[index] for p in series], color=CURVES[style % len(CURVES)],
+                      marker=MARKERS[style % len(MARKERS)], label=label)
+        sizes = [p[0] for series in points.values() for p in series]
+        rates = [p[index] / p[0] for series in points.values() for p in series]
+        for rate in (min(rates), max(rates)):
+            ends = (min(sizes), max(sizes))
+            axes.plot(ends, [rate * x for x in ends], color=GREY, linewidth=0.8, linestyle="--", zorder=0)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:,g}"))
+        axes.set_xlabel(x_label)
+        axes.set_ylabel(y_label)
+    graphs[0].legend(loc="upper left")
+    return _svg(figure, "growth")
+
+
 def stacked(name, rows, parts, x_label, marks=None, whole=False):
     """Horizontal bars of percentages: rows [(label, [part, ...])], parts [label]. `marks`: (label,
     [value of a row]), drawn as a dot in each row; `whole`: the parts add up to 100%."""
