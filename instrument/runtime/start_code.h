@@ -12,9 +12,9 @@
 namespace respike {
 
 struct StartCode {
-  /// Machine code for any address that is a multiple of `alignment`, without data and
-  /// relocations. The parameters (struct respike_start_parameters) follow right after its
-  /// last byte; code and parameters are never written to.
+  /// Machine code for any address that is a multiple of `alignment`, without data and relocations.
+  /// The parameters (struct respike_start_parameters) follow right after its last byte; code and
+  /// parameters are never written to.
   std::span<const uint8_t> code;
   uint32_t alignment = 0;  // bytes; the size of the code is a multiple of it, too
 
