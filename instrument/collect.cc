@@ -20,6 +20,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -254,6 +255,38 @@ respike_counter_header header_of(std::span<const uint8_t> start, uint64_t size,
   return header;
 }
 
+/// Whether the process of a counter file ended before it began to count, as when somebody killed it
+/// at once: the magic is written last.
+bool is_unbegun(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;  // read_file() says why
+  char magic[sizeof respike_counter_header::magic] = {};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return false;
+  file.read(magic, sizeof magic);
+  return std::ranges::all_of(magic, [](char byte) { return byte == 0; });
+}
+
+/// The files of processes that counted; a warning tells of the others.
+std::vector<std::filesystem::path> begun(std::span<const std::filesystem::path> files,
+                                         Diagnostics* diagnostics) {
+  std::vector<std::filesystem::path> result;
+  std::ranges::copy_if(files, std::back_inserter(result),
+                       [](const auto& path) { return !is_unbegun(path); });
+  const size_t others = files.size() - result.size();
+  if (result.empty())
+    throw Error("its process ended before it began to count", files.front().string());
+  if (others != 0 && diagnostics != nullptr)
+    diagnostics->warn(
+        others == 1
+            ? "a counter file is left out: its process ended before it began to count"
+            : fmt::format(
+                  "{} counter files are left out: their processes ended before they began to "
+                  "count",
+                  others));
+  return result;
+}
+
 }  // namespace
 
 const size_t kCounterHeaderSize = sizeof(respike_counter_header);
@@ -388,10 +421,11 @@ std::vector<std::pair<uint32_t, ProcedureProfile>> CounterSum::counted_procedure
   return counted;
 }
 
-Profile collect(std::span<const std::filesystem::path> files,
+Profile collect(std::span<const std::filesystem::path> named,
                 const std::optional<std::filesystem::path>& image_path, Diagnostics* diagnostics) {
-  if (files.empty()) throw Error("there is no counter file");
-  refuse_repeated(files);
+  if (named.empty()) throw Error("there is no counter file");
+  refuse_repeated(named);
+  const std::vector<std::filesystem::path> files = begun(named, diagnostics);
   CounterFile file = read_counter_file(files[0]);
   if (!image_path && file.image_path.empty())
     throw Error("the counter file does not name its image: give it with --image", file.path);
@@ -406,7 +440,7 @@ Profile collect(std::span<const std::filesystem::path> files,
   CounterSum sum(map);
   sum.add(file);
   uint64_t lacking = file.lacks_copies;
-  for (const auto& path : files.subspan(1)) {
+  for (const auto& path : std::span(files).subspan(1)) {
     file = read_counter_file(path);
     if (file.image_id != id)
       throw Error(fmt::format("it is of another image than {}", first), file.path);

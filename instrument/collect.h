@@ -75,8 +75,9 @@ class CounterSum {
 };
 
 /// The profile of some counter files. The image is the image that their headers name, or `image`.
-/// Throws Error when there is no such image, another image ran, files are of different images, or a
-/// file is named twice. `diagnostics` hears of code that was not counted.
+/// Throws Error when there is no such image, another image ran, files are of different images, a
+/// file is named twice, or no process began to count. `diagnostics` hears of code that was not
+/// counted, and of files whose processes ended before they began to count.
 Profile collect(std::span<const std::filesystem::path> files,
                 const std::optional<std::filesystem::path>& image,
                 Diagnostics* diagnostics = nullptr);
