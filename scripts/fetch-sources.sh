@@ -95,7 +95,10 @@ fetch_missing() {
   source_entries "$release" > "$apt_dir/sources/private.sources"
   [[ -s $apt_dir/sources/private.sources ]] ||
     fail "apt's configuration names no package archive of $release"
-  (cd "$dir" && private_apt_get update && private_apt_get source --download-only "$@") \
+  # A mirror may lack the files of a security update that its index names: then the release's own version.
+  (cd "$dir" && private_apt_get update &&
+    { private_apt_get source --download-only "$@" ||
+      private_apt_get source --download-only "${@/%//$release}"; }) \
     >> "$log" 2>&1 || fail "Debian's source packages are unreachable"
 }
 
