@@ -39,7 +39,7 @@ def _command(folder, log, *command):
         return subprocess.run([str(c) for c in command], cwd=folder, stdout=file, stderr=file).returncode == 0
 
 
-def _source():
+def source():
     """A copy of the source with what Debian's package lacks: the folder of documentation."""
     source = gcc_sources.SOURCES / "gmp-build"
     if not source.exists():
@@ -115,8 +115,8 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, default=runner.WORK / "gmp.jsonl", help="the file of results")
     parser.add_argument("--fresh", action="store_true", help="do not go on where a run was stopped")
     args = parser.parse_args()
-    source = _source()
-    if source is None:
+    source_folder = source()
+    if source_folder is None:
         print("NOTE: Debian's sources were unreachable; without GMP's tests")
         return 0
     cases = []
@@ -125,7 +125,7 @@ def main():
         if reason := machine.missing():
             print(f"NOTE: without {name}: {reason}")
         else:
-            cases += [case for case in _cases(machine, _built(machine, source)) if re.search(args.filter, case.name)]
+            cases += [case for case in _cases(machine, _built(machine, source_folder)) if re.search(args.filter, case.name)]
     found = results.Results(args.results, args.fresh)
     done = runner.run_all(cases, found, lambda case, folder: _run(case, folder, runner.WORK / "failed"))
     return 1 if results.report(done) or not done else 0

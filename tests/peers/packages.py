@@ -46,7 +46,7 @@ class Build:
 
     def compile(self, sources, output, *flags, libraries=()):
         command = [self.compiler, *FLAGS, *self.flags, *flags, *sources, *self.link, programs.RELOCATIONS, *libraries]
-        _checked([*command, "-o", output], output.parent)
+        checked([*command, "-o", output], output.parent)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,18 +62,19 @@ class Package:
     builds: tuple
 
 
-def _checked(command, folder):
-    """Runs a command of a build; returns what it printed."""
+def checked(command, folder, timeout=LONGEST, environment=None):
+    """Runs a command of a build, with more variables of the environment; returns what it printed."""
     if not shutil.which(command[0]):
         raise Unavailable(f"{command[0]} is not installed")
-    done = common.run_command(command, timeout=LONGEST, cwd=folder)
+    variables = {**os.environ, **environment} if environment else None
+    done = common.run_command(command, timeout=timeout, cwd=folder, env=variables)
     if done.status != 0:
         said = (done.stdout + done.stderr).decode(errors="replace")[-1000:]
         raise common.Failure(f"{common.shorten_command(command)}: {said}")
-    return done.stdout.decode()
+    return done.stdout.decode(errors="replace")
 
 
-def _source(package):
+def source(package):
     """The folder of the package's source, fetched by the first who asks."""
     folder = gcc_sources.SOURCES / package
     gcc_sources.SOURCES.mkdir(parents=True, exist_ok=True)
@@ -133,7 +134,7 @@ def _packed_and_unpacked(image, file, levels):
 
 
 def _duktape(build):
-    top = _source("duktape")
+    top = source("duktape")
     parts = [top / "src", top / "examples" / "cmdline", top / "extras" / "print-alert"]
     files = [parts[0] / "duktape.c", parts[1] / "duk_cmdline.c", parts[2] / "duk_print_alert.c"]
     flags = ["-DDUK_CMDLINE_PRINTALERT_SUPPORT", *(f"-I{part}" for part in parts)]
@@ -147,7 +148,7 @@ def _duktape(build):
 
 
 def _zlib(program, build):
-    top = _source("zlib")
+    top = source("zlib")
     files = [*sorted(top.glob("*.c")), top / "test" / f"{program}.c"]
     flags = [f"-I{top}", "-D_LARGEFILE64_SOURCE=1", "-DHAVE_UNISTD_H", "-DHAVE_STDARG_H"]
     folder = _once(f"{program}-{build.name}", lambda f: build.compile(files, f / program, *flags))
@@ -171,7 +172,7 @@ BZIP2_FILES = "blocksort huffman crctable randtable compress decompress bzlib bz
 
 
 def _bzip2(build):
-    top = _source("bzip2")
+    top = source("bzip2")
     files = [top / f"{name}.c" for name in BZIP2_FILES]
     folder = _once(f"bzip2-{build.name}", lambda f: build.compile(files, f / "bzip2", "-D_FILE_OFFSET_BITS=64"))
 
@@ -192,7 +193,7 @@ TCC_TESTS = "hello-exe hello-run test3 dlltest abitest-tcc asm-c-connect-test vl
 
 
 def _tcc(build):
-    top = _source("tcc")
+    top = source("tcc")
     made = _once(f"tcc-{build.name}", functools.partial(_make_tcc, build, top))
 
     def work(image):
@@ -209,8 +210,8 @@ def _tcc(build):
 
 def _make_tcc(build, top, folder):
     options = [f"--extra-cflags={' '.join([*FLAGS, *build.flags])}", "--triplet=x86_64-linux-gnu"]
-    _checked(["sh", f"{os.path.relpath(top, folder)}/configure", f"--cc={build.compiler}", *options], folder)
-    _checked(["make", "CONFIG_strip=yes", f"LDFLAGS={' '.join([*build.link, programs.RELOCATIONS])}"], folder)
+    checked(["sh", f"{os.path.relpath(top, folder)}/configure", f"--cc={build.compiler}", *options], folder)
+    checked(["make", "CONFIG_strip=yes", f"LDFLAGS={' '.join([*build.link, programs.RELOCATIONS])}"], folder)
 
 
 # --- libstdc++: programs that link it -------------------------------------------------------------
@@ -226,7 +227,7 @@ def _version_script(library):
     """A version script that gives symbols the versions that they have in the library. Of a symbol with several versions
     only the default one counts."""
     versions = {}
-    for line in _checked(["readelf", "--dyn-syms", "-W", library], HERE).splitlines():
+    for line in checked(["readelf", "--dyn-syms", "-W", library], HERE).splitlines():
         fields = line.split()
         match = re.fullmatch(r"(.+?)@@(.+)", fields[7]) if len(fields) > 7 and fields[6] not in ("UND", "ABS") else None
         if match:
@@ -251,13 +252,13 @@ def _libstdcxx(build):
 
 
 def _make_libstdcxx(build, folder):
-    archive = _checked([build.compiler, "-print-file-name=libstdc++.a"], folder).strip()
+    archive = checked([build.compiler, "-print-file-name=libstdc++.a"], folder).strip()
     (folder / "versions").write_text(_version_script(DEBIANS))
     whole = ["-Wl,--whole-archive", archive, "-Wl,--no-whole-archive"]
     named = ["-shared", f"-Wl,-soname,{DEBIANS.name}", f"-Wl,--version-script={folder / 'versions'}"]
-    _checked(["gcc", *named, *build.link, *whole, "-lm", "-lgcc_s", programs.RELOCATIONS, "-o", DEBIANS.name], folder)
+    checked(["gcc", *named, *build.link, *whole, "-lm", "-lgcc_s", programs.RELOCATIONS, "-o", DEBIANS.name], folder)
     for source in LIBRARY_USERS:
-        _checked([build.compiler, *FLAGS, "-std=c++20", "-pthread", source, "-o", source.stem], folder)
+        checked([build.compiler, *FLAGS, "-std=c++20", "-pthread", source, "-o", source.stem], folder)
 
 
 # --- All ------------------------------------------------------------------------------------------
