@@ -23,16 +23,18 @@ def keep(case, folder, kept):
     shutil.copytree(folder, place, symlinks=True)
 
 
-def run_all(cases, found, run, sample=None):
-    """Runs the cases that are not among the results `found`, of a sample until so many could be run; returns all records."""
+def run_all(cases, found, run, sample=None, jobs=None):
+    """Runs the cases that are not among the results `found`, of a sample until so many could be run, `jobs` at a time;
+    returns all records."""
+    jobs = jobs or common.jobs()
     waiting = iter([case for case in cases if case.name not in found.records])
     done = [found.records[case.name] for case in cases if case.name in found.records]
     ran = sum(record["status"] != "left out" for record in done)
     start = last = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="respike-peers-") as scratch, _pool() as pool:
+    with tempfile.TemporaryDirectory(prefix="respike-peers-") as scratch, _pool(jobs) as pool:
         running, number = set(), 0
         while True:
-            while len(running) < common.jobs() and (sample is None or ran + len(running) < sample):
+            while len(running) < jobs and (sample is None or ran + len(running) < sample):
                 case = next(waiting, None)
                 if case is None:
                     break
@@ -52,5 +54,5 @@ def run_all(cases, found, run, sample=None):
                 print(f"  {len(done)} of {len(cases)} cases, {ran} run, {last - start:.0f} s", flush=True)
 
 
-def _pool():
-    return concurrent.futures.ThreadPoolExecutor(common.jobs())
+def _pool(jobs):
+    return concurrent.futures.ThreadPoolExecutor(jobs)
