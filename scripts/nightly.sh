@@ -12,6 +12,7 @@
 #   gmp          GMP's tests
 #   capstone     Capstone about the registers and flags of all x86-64 code at hand
 #   packages     the work of Duktape, zlib, bzip2, tcc and libstdc++ on x86-64, an hour
+#   suites       the tests of CPython, zstd, GMP, OpenSSL, coreutils and SQLite with rewritten images, some hours
 #   sanitizers   the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
 #   fuzz         the fuzzers
 #
@@ -23,7 +24,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-parts=(cases seeds atomic random arithmetic speed emulator gcc gmp capstone packages sanitizers fuzz)
+parts=(cases seeds atomic random arithmetic speed emulator gcc gmp capstone packages suites sanitizers fuzz)
 wanted=("${parts[@]}")
 if [[ ${1:-} == --only ]]; then
   IFS=, read -ra wanted <<<"${2:?--only needs the names of parts}"
@@ -91,6 +92,10 @@ run_gmp() {
 
 run_packages() {
   tests/peers/package_tests.py --fresh
+}
+
+run_suites() {
+  tests/peers/suite_tests.py --fresh
 }
 
 run_sanitizers() {

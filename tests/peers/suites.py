@@ -205,6 +205,7 @@ COREUTILS_TOOLS = [f"{tool}=true" for tool in ("AUTOMAKE", "ACLOCAL", "AUTOCONF"
 def _build_coreutils(build, folder):
     _configure(build, folder, packages.source("coreutils"), environment={"FORCE_UNSAFE_CONFIGURE": "1"})
     _make(folder, *COREUTILS_TOOLS)
+    (folder / "tests").mkdir(exist_ok=True)
     _make(folder, *COREUTILS_TOOLS, "check", "TESTS=", "SUBDIRS=.")
 
 
