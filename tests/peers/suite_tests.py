@@ -282,7 +282,8 @@ def _run(case, folder):
     folder.mkdir(parents=True)
     record = {"case": case.name, "machine": MACHINE.name, "suite": case.suite.name, "set": case.build.name, "status": "passed"}
     try:
-        _take(case, folder, record)
+        with case.suite.locked(case.build):
+            _take(case, folder, record)
     except packages.Unavailable as reason:
         record.update(status="left out", reason=str(reason))
     except common.Failure as failure:
