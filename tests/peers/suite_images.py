@@ -96,11 +96,12 @@ class Spools:
         with Spools(folder) as spools:
             spools.of(name)               the folder for --spool
             ...                           runs
-        spools.profiles                   {name: profile}, of images that ran"""
+        spools.profiles                   {name: profile}, of images that ran
+        spools.refused                    {name: what `collect` said of files that it refused}; some are kept in `damaged`"""
 
-    def __init__(self, folder, images):
-        self.folder, self.images = folder, images  # the counting images, by name
-        self.profiles, self.problems = {}, {}
+    def __init__(self, folder, images, damaged):
+        self.folder, self.images, self.damaged = folder, images, damaged  # the counting images, by name
+        self.profiles, self.refused = {}, {}
         self._numbers = {name: f"{number:04}" for number, name in enumerate(sorted(images))}
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -130,17 +131,31 @@ class Spools:
         spool, profile = self.of(name), self.folder / f"{self._numbers[name]}.profile"
         files = [p for p in sorted(spool.iterdir()) if may(p.name.split(".")[-3])] if spool.exists() else []
         for start in range(0, len(files), WAITING):
-            taken, part = files[start : start + WAITING], profile.with_suffix(".part")
+            taken = files[start : start + WAITING]
             try:
-                common.respike_ok("image", "collect", *taken, "--image", self.images[name], "-o", part)
-                if profile.exists():
-                    merged = profile.with_suffix(".merged")  # the output of merge is none of its inputs
-                    common.respike_ok("profile", "merge", profile, part, "-o", merged)
-                    merged.rename(profile)
-                else:
-                    part.rename(profile)
-                self.profiles[name] = profile
-            except common.Failure as failure:
-                self.problems[name] = str(failure)
+                self._add(name, profile, taken)
+            except common.Failure:
+                for path in taken:  # which of them is at fault?
+                    try:
+                        self._add(name, profile, [path])
+                    except common.Failure as failure:
+                        self._keep(name, path, str(failure))
             for path in taken:
                 path.unlink(missing_ok=True)
+
+    def _add(self, name, profile, files):
+        part, merged = profile.with_suffix(".part"), profile.with_suffix(".merged")
+        common.respike_ok("image", "collect", *files, "--image", self.images[name], "-o", part)
+        if profile.exists():
+            common.respike_ok("profile", "merge", profile, part, "-o", merged)  # its output is none of its inputs
+            part = merged
+        part.rename(profile)
+        self.profiles[name] = profile
+
+    def _keep(self, name, path, message):
+        """A counter file that `collect` refuses: a few of each image are kept."""
+        refused = self.refused.setdefault(name, [])
+        refused.append(message)
+        if len(refused) <= 5:
+            self.damaged.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, self.damaged / path.name)

@@ -36,7 +36,7 @@ STEPS = {step.name: step for step in steps.STEPS if not step.of and step.by in (
 USUAL = ("random", "count", "profile")
 AGAIN = 2  # times that a test which differs runs again
 MOST = 40  # differences that are listed by name
-PASSED = re.compile(r"pass|reached|exit status 0$")
+FAILED = ("fail", "error", "xpass")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,7 +158,8 @@ class Rewriting:
 
     def __init__(self, case, images, state, spools):
         self.case, self.images, self.state, self.spools = case, images, state, spools
-        self.made, self.refused, self.wrong, self.opaque = {}, {}, {}, {}
+        self.made, self.refused, self.wrong = {}, {}, {}
+        self.opaque, self.uncounted = {}, {}  # reasons of procedures
 
     def run(self, names):
         suite_images.for_each(self._try, names)
@@ -179,8 +180,7 @@ class Rewriting:
         options = [str(self.case.seed) if option == "SEED" else option for option in step.options]
         if step.counts:
             figures = _respike("image", "instrument", image, "-o", output, "--json", "--spool", self.spools.of(name), *options)
-            # Pinned procedures (start-up code) have no counters either, but are understood.
-            self.opaque[name] = sum("start-up" not in p["reason"] for p in json.loads(figures)["left_out"])
+            self.uncounted[name] = [procedure["reason"] for procedure in json.loads(figures)["left_out"]]
             return output
         report = output.with_name(f"{output.name}.report")
         if step.by:
@@ -188,7 +188,7 @@ class Rewriting:
             options += ["--profile", profile] if profile.exists() else []
         _respike("image", "optimize", image, "-o", output, *options, "--report", report)
         _respike("image", "verify", image, output)
-        self.opaque[name] = json.loads(report.read_text())["opaque_procedures"]
+        self.opaque[name] = [procedure["reason"] for procedure in json.loads(report.read_text())["opaque"]]
         return output
 
 
@@ -236,7 +236,7 @@ def _take(case, folder, record):
     names = [name for name in images.names if re.search(case.images, name)]
     shutil.rmtree(state / "made" / case.step.name, ignore_errors=True)
     counting = {name: state / "made" / case.step.name / name for name in names}
-    spools = suite_images.Spools(folder / "spools", counting)
+    spools = suite_images.Spools(folder / "spools", counting, state / "damaged")
     rewriting = Rewriting(case, images, state, spools).run(names)
     start = time.monotonic()
     with images.replaced(rewriting.made):
@@ -247,7 +247,8 @@ def _take(case, folder, record):
             found, wrong, shaky = _compare(case, made, state, expected, units)
     if case.step.counts:
         record.update(ran=len(spools.profiles))
-        rewriting.wrong.update(spools.problems)
+        for name, said in spools.refused.items():
+            rewriting.wrong[f"counters of {name}"] = f"collect refuses {len(said)} counter files, for example: {said[0]}"
         if not (spools.profiles or not rewriting.made):
             rewriting.wrong["counters"] = "no counter file"
         if not (case.units or case.images):
@@ -263,7 +264,8 @@ def _take(case, folder, record):
         unstable={test: why for test, why in expected.unstable.items() if _unit(test) in set(units)},
         shaky=shaky,
         images=len(rewriting.made),
-        opaque=sum(rewriting.opaque.values()),
+        **_reasons(rewriting),
+        failing=[test for test in compared if expected.results[test] in FAILED],
         refused=rewriting.refused,
         different=len(wrong),
         run_seconds=round(time.monotonic() - start, 1),
@@ -275,6 +277,16 @@ def _take(case, folder, record):
         record["wrong"]["the originals"] = f"no test to compare; exit statuses: {sorted({expected.results[u] for u in units})}"
     if record["wrong"]:
         record["status"] = "failed"
+
+
+def _reasons(rewriting):
+    """How many procedures stay where they are, or have no counters, and why."""
+    figures = {}
+    for field, reasons in (("opaque", rewriting.opaque), ("uncounted", rewriting.uncounted)):
+        counted = collections.Counter(reason for of_image in reasons.values() for reason in of_image)
+        figures[field] = counted.total()
+        figures[f"{field}_reasons"] = dict(counted.most_common(10))
+    return figures
 
 
 def _run(case, folder):
@@ -297,6 +309,7 @@ def _run(case, folder):
 COLUMNS = (
     ("images", "images"),
     ("opaque", "opaque"),
+    ("uncounted", "uncounted"),
     ("tests", "tests"),
     ("compared", "compared"),
     ("different", "different"),
@@ -310,8 +323,7 @@ def report(records):
     print(f"\n{'suite, step':36}" + "".join(f"{title:>11}" for _, title in COLUMNS) + "   failed, skipped")
     for record in records:
         found = collections.Counter(record.get("results", {}))
-        skipped = found["skip"]
-        failed = sum(number for result, number in found.items() if not PASSED.match(result)) - skipped
+        skipped, failed = found["skip"], sum(found[result] for result in FAILED)
         figures = "".join(f"{record.get(field, '-'):>11}" for field, _ in COLUMNS)
         print(f"{record['case'].removeprefix('x86_64/'):36}{figures}   {failed}, {skipped}")
     for record in records:
@@ -319,6 +331,20 @@ def report(records):
             print(f"left out {record['case']}: {record['reason']}")
         for image, sentence in record.get("refused", {}).items():
             print(f"refused {record['case']}: {image}: {sentence}")
+    reasons = collections.Counter()
+    for record in records:
+        for field in ("opaque", "uncounted"):
+            for reason, number in record.get(f"{field}_reasons", {}).items():
+                reasons[f"{record['suite']}@{record['set']} {field}: {reason}"] = number  # the same in each step
+    if reasons:
+        print("\nprocedures that stay in place (opaque) or have no counters, in all images of a suite:")
+    for reason, number in reasons.most_common():
+        print(f"  {number:6}  {reason}")
+    failing = {(r["suite"], r["set"], test): None for r in records for test in r.get("failing", [])}
+    if failing:
+        print("\ntests that fail with the originals, too:")
+    for suite, build, test in failing:
+        print(f"  {suite}@{build} {test}")
     silent = {(r["suite"], r["set"], unit): status for r in records for unit, status in r.get("silent", {}).items()}
     if silent:
         print("\nparts that tell nothing of single tests, and how they end with the originals:")
