@@ -328,6 +328,7 @@ def _plain(text):
 
 # --- SQLite: scripts of its test program ------------------------------------------------------------
 
+# Scripts that run others, that others include, or that make memory or files fail thousands of times, which takes long.
 SQLITE_LEFT_OUT = re.compile(
     r"^(all|async\d?|async_.*|quick|veryquick|full|extraquick|permutations|soak|memsubsys.*|mallocAll|testrunner.*|tester|"
     r"malloc_common|fts_common|fts3_common|speed.*|vtab_common|wal_common|thread_common|lock_common|corrupt.*|fuzz.*|"
@@ -339,9 +340,7 @@ SQLITE_LEFT_OUT = re.compile(
 
 def _build_sqlite(build, folder):
     source = packages.source("sqlite3")
-    # Debian's sources lack this test script's file of time zones; nothing else is missing.
-    options = ["--disable-readline", "--with-tcl=/usr/lib/tcl8.6"]
-    _configure(build, folder, source, *options)
+    _configure(build, folder, source, "--disable-readline", "--with-tcl=/usr/lib/tcl8.6")
     _make(folder, "testfixture", "sqlite3")
 
 
