@@ -249,7 +249,7 @@ def _take(case, folder, record):
     if case.step.counts:
         record.update(ran=len(spools.profiles))
         for name, said in spools.refused.items():
-            rewriting.wrong[f"counters of {name}"] = f"collect refuses {len(said)} counter files, for example: {said[0]}"
+            rewriting.wrong[f"counters of {name}"] = f"collect refuses {len(said)} counter files, for example: {said[0].rpartition('respike: ')[2]}"
         if not (spools.profiles or not rewriting.made):
             rewriting.wrong["counters"] = "no counter file"
         if not (case.units or case.images):
@@ -285,6 +285,8 @@ def _reasons(rewriting):
     """How many procedures stay where they are, or have no counters, and why."""
     figures = {}
     for field, reasons in (("opaque", rewriting.opaque), ("uncounted", rewriting.uncounted)):
+        if not reasons:
+            continue
         counted = collections.Counter(_NUMBER.sub("N", reason) for of_image in reasons.values() for reason in of_image)
         figures[field] = counted.total()
         figures[f"{field}_reasons"] = dict(counted.most_common(10))
