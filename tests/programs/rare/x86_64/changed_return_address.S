@@ -18,7 +18,7 @@ tested: push    %rdi
         ret
         .size   tested,.-tested
 
-#include "local.h"
+#include "local.inc"
 
         .type   stores,@function
 stores: push    %rbx

@@ -1,5 +1,5 @@
 /* Data in the text reads like "lea local(%rip),%rax"; the program reads the number inside. */
-#include "local.h"
+#include "local.inc"
 
         .p2align 4
 words:  .byte   0x48,0x8d,0x05

@@ -1,5 +1,5 @@
 /* Tables of distances of code from the table, in the text, without relocations. */
-#include "local.h"
+#include "local.inc"
 
         .globl  tested
         .type   tested,@function

@@ -1,5 +1,5 @@
 /* Behind skipped data an address is formed that no relocation tells of. */
-#include "local.h"
+#include "local.inc"
 
         .globl  tested
         .type   tested,@function

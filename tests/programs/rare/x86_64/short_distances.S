@@ -1,5 +1,5 @@
 /* Tables in the text: of words of 16 bits, of distances from a label, and used from their end. */
-#include "local.h"
+#include "local.inc"
         .type   second,@function
 second: lea     7(%rdi),%eax
         ret

@@ -1,5 +1,5 @@
 /* A callee takes its return address for the address of a string, and returns behind the string. */
-#include "local.h"
+#include "local.inc"
 
         .globl  tested
         .type   tested,@function

@@ -1,6 +1,6 @@
 /* The size of a procedure ends behind its last call, which returns: nothing says that the tail is
    code. */
-#include "local.h"
+#include "local.inc"
 
         .globl  tested
         .type   tested,@function
