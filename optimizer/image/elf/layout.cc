@@ -153,6 +153,11 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
     block.sections.push_back(index);
   }
   if (!is_padding(image, free, std::min(block.start, needed))) return std::nullopt;
+  // The block may reach to the end of the segment, and the headers beyond it, where the file goes
+  // on with contents of another segment.
+  const auto first = std::ranges::find_if(image.segments, &Segment::loaded);
+  const uint64_t end = std::max(free, first->address + first->file_size);
+  if (block.start < end && end < needed && !is_padding(image, end, needed)) return std::nullopt;
   if (block.sections.empty()) block.start = block.end;
   if (has_references(image, block)) return std::nullopt;
   return block;
