@@ -222,8 +222,7 @@ void Writer::place_segment() {
     const Segment& segment = input_.segments[*plan_->extended];
     segment_start_ = segment.offset + (address - segment.address);
   } else {
-    uint64_t kept_end = 0;
-    for (const Extent& extent : kept_extents()) kept_end = std::max(kept_end, extent.end);
+    const uint64_t kept_end = input_.loaded_end;
     const Segment& first = *std::find_if(input_.segments.begin(), input_.segments.end(),
                                          [](const Segment& segment) { return segment.loaded(); });
     const uint64_t same_distance = address - first.address + first.offset;
@@ -261,8 +260,7 @@ Extent Writer::hole_before_last_segment() const {
 
 void Writer::place_file_sections() {
   const auto offsets = fill(hole_before_last_segment());
-  uint64_t end = 0;
-  for (const Extent& extent : kept_extents()) end = std::max(end, extent.end);
+  uint64_t end = input_.loaded_end;
   if (plan_) end = std::max(end, segment_offset(segment_end_));
   for (size_t i = 1; i < table_.sections.size(); ++i) {
     OutputSection& section = table_.sections[i];
