@@ -110,12 +110,12 @@ struct Lifter {
   bool is_padding(uint64_t start, uint64_t end) const;
   /// Index of the range that holds `address`, or kNone.
   uint32_t range_at(uint64_t address) const;
-  /// Where control that arrives at `address` goes: to the address itself when it is in a procedure,
-  /// to the end of a far branch when it is a stub of a far branch, else to the next procedure
-  /// behind padding; nullopt when there is no procedure.
   /// Control may come to `address` in a way that is not understood: the code there stays. Outside
   /// of all procedures so does everything up to the next one, which stays, too.
   void keep_way_from(uint64_t address, const char* reason);
+  /// Where control that arrives at `address` goes: to the address itself when it is in a procedure,
+  /// to the end of a far branch when it is a stub of a far branch, else to the next procedure
+  /// behind padding; nullopt when there is no procedure.
   std::optional<uint64_t> resolve_flow(uint64_t address) const;
   bool is_code_symbol(uint32_t symbol) const;
   /// The kept relocation of code at `address` that has a role, or nullptr.

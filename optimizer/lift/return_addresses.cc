@@ -4,10 +4,10 @@
 // address, and returns behind the data. To the lifter the data is code, which layouts may part from
 // the call.
 //
-// Idea: follow the first instructions of the callee with the depth of the stack, along jumps. The
-// return address is used where an instruction pops it into a register with which the callee
-// computes, or changes it on the stack. gcc's __morestack is known by its name: it returns one byte
-// behind the call.
+// Idea: follow the first instructions of the callee with the depth of the stack, along jumps and
+// into what comes behind, 64 instructions at most. The return address is used where an instruction
+// pops it into a register with which the callee computes, or changes it on the stack. gcc's
+// __morestack is known by its name: it returns one byte behind the call.
 //
 // Example: "show: pop %rsi; 1: lodsb; test %al,%al; jnz 1b; push %rsi; ret" goes on behind the
 // string that stands behind the call. vfork only puts its return address back.
@@ -37,7 +37,8 @@ class Callee {
       const BasicBlock& block = procedure.blocks[at.block];
       for (const Instruction& i : block.instructions) {
         if (i.is_pseudo()) continue;
-        if (++count == kLongest || i.origin == kNone) return false;
+        if (++count == kLongest) return false;
+        if (i.origin == kNone) continue;  // a branch to the code behind, which was added
         if (!Effort::spend(effort_.instructions, 1)) return true;
         switch (returns_.follow(i, lifter_.bytes_of(i), depth_)) {
           case PushedReturns::Use::none:
@@ -58,30 +59,37 @@ class Callee {
  private:
   static constexpr size_t kLongest = 64;  // instructions
 
-  /// Moves on to the next block, the target of a jump or the block behind.
+  /// Moves on to the next block, the target of a jump or the code behind, also of another
+  /// procedure.
   bool go_on(CodeLocation& at, const BasicBlock& block) const {
     const InstructionFacts facts = lifter_.machine.facts(block.instructions.back());
-    if (facts.flow == ControlFlow::branch) {
-      const auto target = target_of(at.procedure, block);
-      if (target) at = *target;
-      return target.has_value();
-    }
-    return facts.falls_through && !is_call(facts.flow) &&
-           ++at.block < program_[at.procedure].blocks.size();
+    std::optional<CodeLocation> next;
+    if (facts.flow == ControlFlow::branch)
+      next = target_of(at.procedure, block);
+    else if (facts.falls_through && !is_call(facts.flow) && block.origin != kNone)
+      next = code_at(program_.address_of(block) + block.origin_size);
+    if (next) at = *next;
+    return next.has_value();
   }
 
-  /// Where the branch that ends a block leads, whether the block is connected already or not.
+  /// Where the branch that ends a block leads. The answer is the same whether the block is
+  /// connected already or not, since it is remembered for other callers.
   std::optional<CodeLocation> target_of(ProcedureId id, const BasicBlock& block) const {
     const Instruction& last = block.instructions.back();
     if (const Edge* edge = block.edge(Edge::Kind::taken))
       return CodeLocation{
           .where = CodeLocation::Where::block_start, .procedure = id, .block = edge->target};
-    if (const Reference* reference = reference_of(program_[id], last)) {
-      if (reference->target.where != CodeLocation::Where::block_start) return std::nullopt;
-      return reference->target;
-    }
-    const uint64_t place = program_.origin_base + last.origin;
-    return block_at(program_, lifter_.branch_target(place, last));
+    if (const Reference* reference = reference_of(program_[id], last))
+      return reference->target.where == CodeLocation::Where::block_start
+                 ? reference->target
+                 : code_at(reference->target.address);
+    return code_at(lifter_.branch_target(program_.origin_base + last.origin, last));
+  }
+
+  /// The code to which control comes that goes to an address, through padding, too.
+  std::optional<CodeLocation> code_at(uint64_t address) const {
+    const auto where = lifter_.resolve_flow(address);
+    return where ? block_at(program_, *where) : std::nullopt;
   }
 
   /// Whether some instruction does more with a register than move it to the stack and back.
