@@ -28,6 +28,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/parallel.h"
 #include "optimizer/ir/lookup.h"
 
 namespace respike {
@@ -99,9 +100,8 @@ Placement::Ranges Placement::taken_ranges() const {
           continue;
         const uint64_t start = program_.address_of(block),
                        before = start - machine_.codec.groups.alignment();
-        const Section* section = program_.image->section_at(before);
-        if (section != nullptr && section->executable())
-          taken.emplace_back(program_.map.group(before), start);
+        const bool code = before >= program_.image->section_at(start)->address;
+        taken.emplace_back(code ? program_.map.group(before) : before, start);
       }
   take_what_control_runs_through(taken);
   take_what_code_refers_to(taken);
@@ -240,32 +240,47 @@ std::vector<std::pair<ProcedureId, BlockId>> Placement::short_branches(const Lay
   return blocks;
 }
 
+/// Which of the short branches at the end of a block do not reach. `run`: memory that is used
+/// again.
+Packing::Branches Placement::out_of_reach(ProcedureId procedure, BlockId id, BlockRun& run) const {
+  const Packing::Branches is_short = packing_.short_branches(procedure, id);
+  packing_.arrange(procedure, id, run);
+  const BasicBlock& block = program_[procedure].blocks[id];
+  const BlockEnd how = packing_.end(procedure, id);
+  const size_t own = run.code.size() - (appends_branch(how) ? 2 : 1);
+  const auto reaches = [&](size_t index, Edge::Kind side) {
+    Instruction branch = run.code[index];
+    return machine_.fixups.apply(branch, ReferenceKind::branch,
+                                 address(procedure, id) + run.places[index],
+                                 address(procedure, block.edge(side)->target), 0);
+  };
+  return {
+      .own = is_short.own && !reaches(own, side_of_own_branch(how)),
+      .appended = is_short.appended && !reaches(run.code.size() - 1, side_of_appended_branch(how))};
+}
+
 /// Gives those of the short branches of `blocks` that do not reach the long form, and takes blocks
 /// without short branches out; true when branches have grown.
 bool Placement::lengthen_branches(std::vector<std::pair<ProcedureId, BlockId>>& blocks) {
-  bool grown = false;
-  BlockRun run;
-  std::erase_if(blocks, [&](const std::pair<ProcedureId, BlockId>& place) {
-    const auto [procedure, id] = place;
-    const Packing::Branches is_short = packing_.short_branches(procedure, id);
-    packing_.arrange(procedure, id, run);
-    const BasicBlock& block = program_[procedure].blocks[id];
-    const BlockEnd how = packing_.end(procedure, id);
-    const size_t own = run.code.size() - (appends_branch(how) ? 2 : 1);
-    const auto reaches = [&, p = procedure, b = id](size_t index, Edge::Kind side) {
-      Instruction branch = run.code[index];
-      return machine_.fixups.apply(branch, ReferenceKind::branch, address(p, b) + run.places[index],
-                                   address(p, block.edge(side)->target), 0);
-    };
-    const Packing::Branches out_of_reach = {
-        .own = is_short.own && !reaches(own, side_of_own_branch(how)),
-        .appended =
-            is_short.appended && !reaches(run.code.size() - 1, side_of_appended_branch(how))};
-    if (!out_of_reach) return false;
-    packing_.lengthen(procedure, id, out_of_reach);
-    grown = true;
-    return !packing_.short_branches(procedure, id);
+  constexpr size_t kPart = 4096;  // blocks that a thread looks at
+  std::vector<Packing::Branches> far(blocks.size());
+  parallel_for((blocks.size() + kPart - 1) / kPart, [&](size_t part) {
+    BlockRun run;
+    for (size_t i = part * kPart; i < std::min(blocks.size(), (part + 1) * kPart); ++i)
+      far[i] = out_of_reach(blocks[i].first, blocks[i].second, run);
   });
+  bool grown = false;
+  size_t kept = 0;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const auto [procedure, id] = blocks[i];
+    if (far[i]) {
+      packing_.lengthen(procedure, id, far[i]);
+      grown = true;
+      if (!packing_.short_branches(procedure, id)) continue;
+    }
+    blocks[kept++] = {procedure, id};
+  }
+  blocks.resize(kept);
   return grown;
 }
 

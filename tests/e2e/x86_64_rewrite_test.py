@@ -287,6 +287,66 @@ int main() {
 """
 
 
+SIGNAL_RETURN = """
+        .text
+        .globl restore
+        .type restore,@function
+restore: mov $15,%rax
+        syscall
+        .size restore,.-restore
+        .globl f
+        .type f,@function
+f:      push %rbx
+        mov %edi,%ebx
+        call g@PLT
+        add %ebx,%eax
+        pop %rbx
+        ret
+        .size f,.-f
+        .section .note.GNU-stack,"",@progbits
+"""
+
+
+def signal_return_first():
+    """In front of the signal return code there is nothing but the procedure linkage table."""
+    folder = scratch.folder()
+    (folder / "first.S").write_text(SIGNAL_RETURN)
+    image = compile_image(folder / "first", folder / "first.S", "-shared", "-nostdlib", "-nostartfiles")
+    for layout in ("random", "original"):
+        common.respike_ok("image", "optimize", image, "--layout", layout, "-o", folder / "output")
+
+
+WITHOUT_LIBRARY = """
+static int x = 1;
+__attribute__((noinline)) static int step(int n) {
+  if (n & 1) x += n;
+  else x ^= n;
+  return x;
+}
+void _start(void) {
+  int sum = 0;
+  for (int i = 0; i < 20; i++) sum += step(i);
+  __asm__ volatile("syscall" ::"a"(60), "D"(sum & 127));
+}
+"""
+
+
+def code_behind_headers():
+    """lld puts code into the file right behind the note that follows the program headers."""
+    if shutil.which("ld.lld") is None:
+        raise Skip("there is no ld.lld")
+    folder = scratch.folder()
+    (folder / "start.c").write_text(WITHOUT_LIBRARY)
+    image, counting = folder / "start", folder / "counting"
+    flags = ["-O2", "-nostdlib", "-static", "-fno-pie", "-fno-asynchronous-unwind-tables", "-fuse-ld=lld"]
+    done = common.run_command(["gcc", *flags, "-Wl,-q,--build-id", folder / "start.c", "-o", image])
+    expect(done.status == 0, done.stderr.decode()[:500])
+    expected = run(image)
+    check(image, SEEDS)
+    common.respike_ok("image", "instrument", image, "-o", counting, "--spool", folder / "spool")
+    expect_same(counting, expected, "instrumented")
+
+
 def refused():
     """What cannot be rewritten is left alone, with one sentence."""
     image = compile_image(scratch.folder() / "plain", SOURCES / "c" / "switches.c", "-O2", link=())
@@ -316,7 +376,7 @@ def main():
         for flags in builds:
             name = ".".join([f"rare.{source.stem}", *(flag.strip("-") for flag in flags if len(builds) > 1)])
             cases.append(Case(name, rare, source, flags))
-    cases += [Case(check.__name__, check) for check in (second_round, stripped, return_address_in_register, relocations, library, refused)]
+    cases += [Case(check.__name__, check) for check in (second_round, stripped, return_address_in_register, signal_return_first, code_behind_headers, relocations, library, refused)]
     with scratch:
         return common.run_cases(cases, args)
 
