@@ -24,13 +24,14 @@ struct CollectArguments {
 };
 
 void run_collect(const CollectArguments& arguments) {
-  const std::vector<std::filesystem::path> files(arguments.files.begin(), arguments.files.end());
+  const std::vector<std::filesystem::path> all(arguments.files.begin(), arguments.files.end());
   refuse_overwriting(arguments.output, arguments.files);
+  Diagnostics diagnostics;
+  const auto files = files_with_headers(all, diagnostics);
   const std::string named = read_counter_file(files.front()).image_path;
   refuse_overwriting(arguments.output, {arguments.image.empty() ? named : arguments.image});
   std::optional<std::filesystem::path> image;
   if (!arguments.image.empty()) image = arguments.image;
-  Diagnostics diagnostics;
   const Profile profile = collect(files, image, &diagnostics);
   write_profile(arguments.output, profile);
   const auto doubtful =

@@ -20,7 +20,6 @@
 #include <cassert>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -255,41 +254,30 @@ respike_counter_header header_of(std::span<const uint8_t> start, uint64_t size,
   return header;
 }
 
-/// Whether the process of a counter file ended before it began to count, as when somebody killed it
-/// at once: the magic is written last.
-bool is_unbegun(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return false;  // read_file() says why
-  char magic[sizeof respike_counter_header::magic] = {};
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return false;
-  file.read(magic, sizeof magic);
-  return std::ranges::all_of(magic, [](char byte) { return byte == 0; });
-}
-
-/// The files of processes that counted; a warning tells of the others.
-std::vector<std::filesystem::path> begun(std::span<const std::filesystem::path> files,
-                                         Diagnostics* diagnostics) {
-  std::vector<std::filesystem::path> result;
-  std::ranges::copy_if(files, std::back_inserter(result),
-                       [](const auto& path) { return !is_unbegun(path); });
-  const size_t others = files.size() - result.size();
-  if (result.empty())
-    throw Error("its process ended before it began to count", files.front().string());
-  if (others != 0 && diagnostics != nullptr)
-    diagnostics->warn(
-        others == 1
-            ? "a counter file is left out: its process ended before it began to count"
-            : fmt::format(
-                  "{} counter files are left out: their processes ended before they began to "
-                  "count",
-                  others));
-  return result;
-}
-
 }  // namespace
 
 const size_t kCounterHeaderSize = sizeof(respike_counter_header);
+
+bool has_no_header(std::span<const uint8_t> bytes) {
+  const auto magic = bytes.first(std::min(bytes.size(), sizeof respike_counter_header::magic));
+  return std::ranges::all_of(magic, [](uint8_t byte) { return byte == 0; });
+}
+
+std::vector<std::filesystem::path> files_with_headers(std::span<const std::filesystem::path> files,
+                                                      Diagnostics& diagnostics) {
+  std::vector<std::filesystem::path> result;
+  for (const std::filesystem::path& path : files)
+    if (!has_no_header(read_file(path))) result.push_back(path);
+  const size_t others = files.size() - result.size();
+  if (result.empty() && others != 0)
+    throw Error("its process did not begin to count", files.front().string());
+  if (others == 1)
+    diagnostics.warn("a counter file is left out: its process did not begin to count");
+  if (others > 1)
+    diagnostics.warn(fmt::format(
+        "{} counter files are left out: their processes did not begin to count", others));
+  return result;
+}
 
 void check_counter_header(std::span<const uint8_t> start, uint64_t size, const std::string& path) {
   static_cast<void>(header_of(start, size, path));
@@ -421,11 +409,10 @@ std::vector<std::pair<uint32_t, ProcedureProfile>> CounterSum::counted_procedure
   return counted;
 }
 
-Profile collect(std::span<const std::filesystem::path> named,
+Profile collect(std::span<const std::filesystem::path> files,
                 const std::optional<std::filesystem::path>& image_path, Diagnostics* diagnostics) {
-  if (named.empty()) throw Error("there is no counter file");
-  refuse_repeated(named);
-  const std::vector<std::filesystem::path> files = begun(named, diagnostics);
+  if (files.empty()) throw Error("there is no counter file");
+  refuse_repeated(files);
   CounterFile file = read_counter_file(files[0]);
   if (!image_path && file.image_path.empty())
     throw Error("the counter file does not name its image: give it with --image", file.path);
@@ -440,7 +427,7 @@ Profile collect(std::span<const std::filesystem::path> named,
   CounterSum sum(map);
   sum.add(file);
   uint64_t lacking = file.lacks_copies;
-  for (const auto& path : std::span(files).subspan(1)) {
+  for (const auto& path : files.subspan(1)) {
     file = read_counter_file(path);
     if (file.image_id != id)
       throw Error(fmt::format("it is of another image than {}", first), file.path);

@@ -37,6 +37,15 @@ CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::strin
 /// A warning when threads or children of `processes` went without counters of their own.
 std::optional<std::string> describe_refused_copies(uint64_t processes);
 
+/// Whether a file that starts with these bytes is of a process that has not begun to count: the
+/// first word of the header is written last.
+bool has_no_header(std::span<const uint8_t> bytes);
+
+/// The files of processes that began to count; a warning tells of the others. Throws Error when
+/// there are only others, or a file cannot be read.
+std::vector<std::filesystem::path> files_with_headers(std::span<const std::filesystem::path> files,
+                                                      Diagnostics& diagnostics);
+
 /// Throws Error, as read_counter_file() does, when no counter file of `size` bytes starts with
 /// `start`: its header, or the whole file if that is shorter.
 void check_counter_header(std::span<const uint8_t> start, uint64_t size, const std::string& path);
@@ -75,9 +84,8 @@ class CounterSum {
 };
 
 /// The profile of some counter files. The image is the image that their headers name, or `image`.
-/// Throws Error when there is no such image, another image ran, files are of different images, a
-/// file is named twice, or no process began to count. `diagnostics` hears of code that was not
-/// counted, and of files whose processes ended before they began to count.
+/// Throws Error when there is no such image, another image ran, files are of different images, or a
+/// file is named twice. `diagnostics` hears of code that was not counted.
 Profile collect(std::span<const std::filesystem::path> files,
                 const std::optional<std::filesystem::path>& image,
                 Diagnostics* diagnostics = nullptr);

@@ -55,12 +55,6 @@ struct CountedImage {
   std::vector<fs::path> files;  // of `runs`
 };
 
-/// Whether the header is not written yet: its first word is written last.
-bool has_no_header(std::span<const uint8_t> bytes) {
-  const auto start = bytes.first(std::min<size_t>(bytes.size(), 8));
-  return std::all_of(start.begin(), start.end(), [](uint8_t byte) { return byte == 0; });
-}
-
 class Merger {
  public:
   Merger(Database& database, const MergeOptions& options, Diagnostics& diagnostics)

@@ -325,7 +325,8 @@ TEST_F(CollectFiles, OfAnotherImage) {
 
 TEST_F(CollectFiles, ThatAreDamaged) {
   const Bytes bytes = file_of(header_, counters_);
-  EXPECT_EQ(error({'R', 'S', 'P'}), "this is not a counter file");
+  EXPECT_EQ(error({}), "this is not a counter file");
+  EXPECT_EQ(error(Bytes(10000)), "this is not a counter file");
   EXPECT_EQ(error({bytes.begin(), bytes.begin() + 100}), "the counter file ends in its header");
   EXPECT_EQ(error({bytes.begin(), bytes.end() - 8}),
             "the counter file is damaged: it should have 8192 bytes of counters and has 8184");
@@ -357,12 +358,13 @@ TEST_F(CollectFiles, ThatAreDamaged) {
 TEST_F(CollectFiles, OfProcessesThatDidNotBegin) {
   const auto empty = write("empty", {}), zeros = write("zeros", Bytes(10000));
   Diagnostics diagnostics;
-  EXPECT_EQ(collect(std::vector{empty, good("one"), zeros}, std::nullopt, &diagnostics).runs, 1);
+  const auto one = good("one");
+  EXPECT_EQ(files_with_headers(std::vector{empty, one, zeros}, diagnostics), std::vector{one});
   ASSERT_EQ(diagnostics.warnings().size(), 1U);
   EXPECT_EQ(diagnostics.warnings()[0],
-            "2 counter files are left out: their processes ended before they began to count");
-  EXPECT_EQ(error_of([&] { collect(std::vector{zeros}, std::nullopt); }),
-            zeros.string() + ": its process ended before it began to count");
+            "2 counter files are left out: their processes did not begin to count");
+  EXPECT_EQ(error_of([&] { files_with_headers(std::vector{zeros}, diagnostics); }),
+            zeros.string() + ": its process did not begin to count");
 }
 
 TEST_F(CollectFiles, ThatAreNone) {
