@@ -204,8 +204,9 @@ class Connector {
   /// read it.
   bool may_read_code(const Instruction& call, const CodeLocation& callee) {
     if (!lifter_.machine.abi.return_address)
-      return callee.procedure == id_ ? !procedure_.blocks[callee.block].has(BasicBlock::kEntry)
-                                     : return_addresses_.are_used_by(callee);
+      return (callee.procedure == id_ &&
+              !procedure_.blocks[callee.block].has(BasicBlock::kEntry)) ||
+             return_addresses_.are_used_by(callee);
     const Operands operands = lifter_.machine.operands(call);
     if (operands.size == operands.uses) return false;
     const Register link = operands.registers[operands.uses];

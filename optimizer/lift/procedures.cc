@@ -622,6 +622,33 @@ void pin_tables_of_jumps(Lifter& lifter) {
   }
 }
 
+/// Clang's -fsanitize=kcfi puts a number in front of each procedure, which callers compare: __cfi_f
+/// holds the number and ends where f starts. Control runs from __cfi_f into f, so f stays, too.
+void pin_numbered_procedures(Lifter& lifter) {
+  for (Procedure& procedure : lifter.program.procedures)
+    if (procedure.name.starts_with("__cfi_"))
+      lifter.pin(procedure, "callers look for it in front of another procedure");
+}
+
+/// Hand-written code measures a procedure by a label behind it. Example: `f_end` in front of g for
+/// `f_end - f`. Where g follows without padding, the label and g have one address, so both stay.
+void pin_measured_procedures(Lifter& lifter) {
+  const auto& ranges = lifter.program.ranges;
+  for (const Symbol& symbol : lifter.image.symbols) {
+    if (symbol.type != Symbol::Type::none || !symbol.defined_in_section()) continue;
+    const uint32_t range = lifter.range_at(symbol.value);
+    if (range == kNone || range == 0) continue;
+    const CodeRange &before = ranges[range - 1], &behind = ranges[range];
+    if (behind.start != symbol.value || before.end != symbol.value ||
+        before.procedure == behind.procedure ||
+        lifter.program[behind.procedure].name == symbol.name)
+      continue;
+    constexpr const char* kReason = "a label between two procedures may tell where one ends";
+    lifter.pin(lifter.program[before.procedure], kReason);
+    lifter.pin(lifter.program[behind.procedure], kReason);
+  }
+}
+
 /// Finds for each range where the no-ops in front of it start.
 void find_nops(Lifter& lifter) {
   const CodeMap& map = lifter.map();
@@ -656,6 +683,8 @@ void find_procedures(Lifter& lifter) {
   pin_delimited_sections(lifter);
   leave_patchable_procedures(lifter);
   pin_tables_of_jumps(lifter);
+  pin_numbered_procedures(lifter);
+  pin_measured_procedures(lifter);
 
   // Wherever control comes from outside, a block starts.
   lifter.mark(lifter.image.entry, kLeader | kReferenced | kEntryMark);

@@ -15,6 +15,10 @@ namespace {
 /// to a return. It does not matter whether the return is reached: code behind a call that never
 /// returns may hold the only return, but a mistake here would cost the code behind every call of
 /// the procedure.
+///
+/// Where calls push the return address, a callee may drop its own return address and return to the
+/// caller of its caller. Unwind information, which compiled code has, could not describe that. So a
+/// procedure may return where it calls a procedure without unwind information that may return.
 class ReturnAnalysis {
  public:
   ReturnAnalysis(Program& program, const Machine& machine) : program_(program), machine_(machine) {
@@ -49,11 +53,17 @@ class ReturnAnalysis {
          (block.successors.empty() || block.has(BasicBlock::kMayLeave))))
       returns(id);
     const Reference* reference = branch_of(program_[id], last);
-    if (flow == ControlFlow::call || reference == nullptr) return;
+    if (reference == nullptr) return;
+    if (flow == ControlFlow::call && !may_drop_its_caller(reference->target)) return;
     if (reference->target.where != CodeLocation::Where::block_start)
       returns(id);
     else
       waiting_[reference->target.procedure].push_back(id);
+  }
+
+  bool may_drop_its_caller(const CodeLocation& callee) const {
+    return machine_.pushed_returns != nullptr && callee.where == CodeLocation::Where::block_start &&
+           program_[callee.procedure].blocks[callee.block].cfi_state == kNone;
   }
 
   Program& program_;

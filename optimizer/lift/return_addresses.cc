@@ -4,19 +4,25 @@
 // address, and returns behind the data. To the lifter the data is code, which layouts may part from
 // the call.
 //
-// Idea: follow the first instructions of the callee with the depth of the stack, along jumps and
-// into what comes behind, 64 instructions at most. The return address is used where an instruction
-// pops it into a register with which the callee computes, or changes it on the stack. gcc's
-// __morestack is known by its name: it returns one byte behind the call.
+// Idea: follow the first instructions of the callee with the depth of the stack, on both sides of
+// conditional jumps, along jumps and into what comes behind, 128 instructions at most in all. The
+// return address is used where an instruction pops it into a register with which the callee
+// computes, or changes it on the stack. gcc's __morestack is known by its name: it returns one byte
+// behind the call.
 //
 // Example: "show: pop %rsi; 1: lodsb; test %al,%al; jnz 1b; push %rsi; ret" goes on behind the
 // string that stands behind the call. vfork only puts its return address back.
 //
-// Limits: calls through pointers, and callees that reach the return address by other registers.
+// Limits: calls through pointers, callees that reach the return address by registers other than the
+// stack and frame pointers, what a callee does behind a call of its own, and callees that only read
+// the return address, as many C functions do.
 
 #include "optimizer/lift/return_addresses.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "optimizer/ir/lookup.h"
 
@@ -31,45 +37,54 @@ class Callee {
         returns_(*lifter.machine.pushed_returns),
         effort_(effort) {}
 
-  bool uses_return_address(CodeLocation at) {
-    for (size_t count = 0; count < kLongest;) {
-      const Procedure& procedure = program_[at.procedure];
-      const BasicBlock& block = procedure.blocks[at.block];
+  bool uses_return_address(const CodeLocation& entry) {
+    go_to(entry, {});
+    for (size_t count = 0; !places_.empty();) {
+      const Place place = places_.back();
+      places_.pop_back();
+      PushedReturns::Depth depth = place.depth;
+      const Procedure& procedure = program_[place.at.procedure];
+      const BasicBlock& block = procedure.blocks[place.at.block];
+      bool known = true;
       for (const Instruction& i : block.instructions) {
         if (i.is_pseudo()) continue;
         if (++count == kLongest) return false;
         if (i.origin == kNone) continue;  // a branch to the code behind, which was added
         if (!Effort::spend(effort_.instructions, 1)) return true;
-        switch (returns_.follow(i, lifter_.bytes_of(i), depth_)) {
-          case PushedReturns::Use::none:
-            continue;
-          case PushedReturns::Use::changed:
-            return true;
-          case PushedReturns::Use::taken:
-            return computes_with(procedure, depth_.taken);
-          case PushedReturns::Use::unknown:
-            return false;
-        }
+        const PushedReturns::Use use = returns_.follow(i, lifter_.bytes_of(i), depth);
+        if (use == PushedReturns::Use::changed) return true;
+        if (use == PushedReturns::Use::taken && computes_with(procedure, depth.taken)) return true;
+        known = use == PushedReturns::Use::none;
+        if (!known) break;
       }
-      if (!go_on(at, block)) return false;
+      if (known) go_on(place.at, block, depth);
     }
     return false;
   }
 
  private:
-  static constexpr size_t kLongest = 64;  // instructions
+  static constexpr size_t kLongest = 128;  // instructions
 
-  /// Moves on to the next block, the target of a jump or the code behind, also of another
-  /// procedure.
-  bool go_on(CodeLocation& at, const BasicBlock& block) const {
+  /// A block, and the stack where the block starts.
+  struct Place {
+    CodeLocation at;
+    PushedReturns::Depth depth;
+  };
+
+  /// Follows a block unless the block was followed before.
+  void go_to(const CodeLocation& at, const PushedReturns::Depth& depth) {
+    if (seen_.emplace(at.procedure, at.block).second) places_.push_back({at, depth});
+  }
+
+  /// Goes on with the target of a jump and with the code behind, also of other procedures.
+  void go_on(const CodeLocation& at, const BasicBlock& block, const PushedReturns::Depth& depth) {
     const InstructionFacts facts = lifter_.machine.facts(block.instructions.back());
-    std::optional<CodeLocation> next;
-    if (facts.flow == ControlFlow::branch)
-      next = target_of(at.procedure, block);
-    else if (facts.falls_through && !is_call(facts.flow) && block.origin != kNone)
-      next = code_at(program_.address_of(block) + block.origin_size);
-    if (next) at = *next;
-    return next.has_value();
+    if (is_call(facts.flow)) return;
+    if (facts.falls_through && block.origin != kNone)
+      if (const auto next = code_at(program_.address_of(block) + block.origin_size))
+        go_to(*next, depth);
+    if (is_direct(facts.flow))
+      if (const auto target = target_of(at.procedure, block)) go_to(*target, depth);
   }
 
   /// Where the branch that ends a block leads. The answer is the same whether the block is
@@ -110,7 +125,8 @@ class Callee {
   const Program& program_;
   const PushedReturns& returns_;
   Effort& effort_;
-  PushedReturns::Depth depth_;
+  std::vector<Place> places_;                       // to be followed
+  std::set<std::pair<ProcedureId, BlockId>> seen_;  // blocks that are or were in `places_`
 };
 
 }  // namespace

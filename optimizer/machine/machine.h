@@ -298,8 +298,9 @@ struct WholeAddresses {
 struct PushedReturns {
   /// What is known of the stack in the first instructions of a procedure.
   struct Depth {
-    int64_t bytes = 0;   // above the return address
-    Register taken = 0;  // the register that holds the return address since Use::taken
+    int64_t bytes = 0;             // of the stack, above the return address
+    std::optional<int64_t> frame;  // the same of the place in the frame pointer, if that is known
+    Register taken = 0;            // the register that holds the return address since Use::taken
   };
   enum class Use : uint8_t { none, taken, changed, unknown };
   /// What an instruction with these bytes does to the return address. Keeps `depth` right.

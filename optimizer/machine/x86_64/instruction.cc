@@ -552,8 +552,51 @@ bool touches(const Operands& effects, Register r, bool defs) {
   return std::ranges::find(part, r) != part.end();
 }
 
-/// Pushes, pops, and sums with a constant are followed. Any instruction but a plain load that names
-/// the place of the return address may change the return address: a store, an exchange, a sum.
+/// Whether the memory operand is a plain sum of this base register and a constant.
+bool has_base(const Decoded& d, unsigned base) {
+  if (!d.has_memory() || d.b != 0 || d.rm() != base) return false;
+  if (base == kRsp) return (d.sib & 7) == kRsp && (d.sib >> 3 & 7) == 4 && d.x == 0;
+  return d.modrm >> 6 != 0;  // mod 0 of rbp is relative to rip
+}
+
+int64_t displacement_of(const Decoded& d, std::span<const uint8_t> bytes) {
+  return d.displacement_size == 0 ? 0 : read_signed(&bytes[d.displacement_at], d.displacement_size);
+}
+
+/// What the instruction adds to rsp or, for a move of rbp, the place that it gives to rsp, as the
+/// depth behind it; nullopt: unknown. Pushes and pops are for the caller to follow.
+std::optional<int64_t> depth_behind(const Decoded& d, std::string_view name,
+                                    std::span<const uint8_t> bytes,
+                                    const PushedReturns::Depth& depth) {
+  constexpr int64_t kWord = 8;
+  constexpr unsigned kAdd = 0, kSub = 5;  // ModRM.reg of 81 and 83
+  const bool sum = (d.opcode == 0x81 || d.opcode == 0x83) && name == "add sub" && d.w != 0;
+  if (sum && !d.has_memory() && (d.reg() == kAdd || d.reg() == kSub)) {
+    const int64_t by = read_signed(&bytes[d.immediate_at], d.immediate_size);
+    return depth.bytes + (d.reg() == kSub ? by : -by);
+  }
+  if (name == "lea" && has_base(d, kRsp)) return depth.bytes - displacement_of(d, bytes);
+  if (!depth.frame) return std::nullopt;
+  if (name == "lea" && has_base(d, kRbp)) return *depth.frame - displacement_of(d, bytes);
+  if (name == "leave") return *depth.frame - kWord;
+  const bool from_rbp = (d.opcode == 0x89 && d.reg() == kRbp && d.r == 0) ||
+                        (d.opcode == 0x8b && d.rm() == kRbp && d.b == 0);
+  if (name == "mov" && !d.has_memory() && from_rbp) return depth.frame;
+  return std::nullopt;
+}
+
+/// Whether the instruction may change the word at the return address: any instruction but a plain
+/// load that names the place, by rsp or by a frame pointer. A store, an exchange and a sum do.
+bool names_return_address(const Decoded& d, std::string_view name, std::span<const uint8_t> bytes,
+                          const PushedReturns::Depth& depth) {
+  const bool loads = name == "mov" && (d.opcode & 0xfe) == 0x8a;
+  if (loads || name == "lea" || name == "push" || name == "cmp" || name == "test") return false;
+  const int64_t offset = displacement_of(d, bytes);
+  return (has_base(d, kRsp) && offset == depth.bytes) ||
+         (depth.frame && has_base(d, kRbp) && offset == *depth.frame);
+}
+
+/// Pushes, pops, sums of rsp with a constant, and frame pointers in rbp are followed.
 PushedReturns::Use follow_stack(const Instruction& instruction, std::span<const uint8_t> bytes,
                                 PushedReturns::Depth& depth) {
   using Use = PushedReturns::Use;
@@ -561,16 +604,17 @@ PushedReturns::Use follow_stack(const Instruction& instruction, std::span<const 
   const Decoded d = decode_unit(bytes);
   const std::string_view name = form_of(d).name;
   const Operands effects = operands(instruction);
-  const bool stack_operand =
-      d.has_memory() && d.rm() == 4 && (d.sib & 7) == 4 && d.b == 0 && (d.sib >> 3 & 7) == 4;
-  if (stack_operand && name != "lea") {
-    const int64_t offset =
-        d.displacement_size == 0 ? 0 : read_signed(&bytes[d.displacement_at], d.displacement_size);
-    const bool loads = name == "mov" && (d.opcode & 0xfe) == 0x8a;
-    if (offset == depth.bytes && !loads && name != "push" && name != "cmp" && name != "test")
-      return Use::changed;
+  if (names_return_address(d, name, bytes, depth)) return Use::changed;
+  const bool sets_stack = touches(effects, register_of(kRsp), true);
+  const std::optional<int64_t> behind =
+      sets_stack ? depth_behind(d, name, bytes, depth) : std::nullopt;
+  if (touches(effects, register_of(kRbp), true)) {
+    const bool frame = name == "mov" && !d.has_memory() &&
+                       ((d.opcode == 0x89 && d.reg() == kRsp && d.r == 0) ||
+                        (d.opcode == 0x8b && d.rm() == kRsp && d.b == 0));
+    depth.frame = frame ? std::optional(depth.bytes) : std::nullopt;
   }
-  if (!touches(effects, register_of(kRsp), true)) return Use::none;
+  if (!sets_stack) return Use::none;
   constexpr int64_t kWord = 8;
   if (name == "push") {
     depth.bytes += kWord;
@@ -585,10 +629,8 @@ PushedReturns::Use follow_stack(const Instruction& instruction, std::span<const 
     depth.taken = *to;
     return Use::taken;
   }
-  const bool sum = (name == "add" || name == "sub") && !d.has_memory() && d.immediate_size != 0;
-  if (!sum) return Use::unknown;
-  const int64_t by = read_signed(&bytes[d.immediate_at], d.immediate_size);
-  depth.bytes += name == "sub" ? by : -by;
+  if (!behind) return Use::unknown;
+  depth.bytes = *behind;
   return depth.bytes < 0 ? Use::changed : Use::none;
 }
 
