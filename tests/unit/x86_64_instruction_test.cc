@@ -332,5 +332,44 @@ TEST(X8664Instruction, WhatIsTheSame) {
   EXPECT_TRUE(same({0xb8, 1, 0, 0, 0}, 0, {0xb8, 2, 0, 0, 0}, 0, ReferenceKind::address32));
 }
 
+TEST(X8664Instruction, FollowsTheReturnAddress) {
+  using Use = PushedReturns::Use;
+  PushedReturns::Depth depth;
+  const auto follow = [&](const Bytes& bytes) {
+    const Code code(bytes);
+    return machine().pushed_returns->follow(code.instructions.front(), code.bytes, depth);
+  };
+  const auto expect = [&](const Bytes& bytes, PushedReturns::Depth before, Use use, int64_t after) {
+    depth = before;
+    EXPECT_EQ(follow(bytes), use);
+    EXPECT_EQ(depth.bytes, after);
+  };
+  expect({0x48, 0x83, 0xec, 0x08}, {16, {}}, Use::none, 24);            // sub $8,%rsp
+  expect({0x48, 0x81, 0xc4, 0, 1, 0, 0}, {256, {}}, Use::none, 0);      // add $0x100,%rsp
+  expect({0x48, 0x81, 0xc4, 0, 1, 0, 0}, {8, {}}, Use::changed, -248);  // the same, too much
+  expect({0x48, 0x8d, 0x64, 0x24, 0x08}, {8, {}}, Use::none, 0);        // lea 8(%rsp),%rsp
+  expect({0x48, 0x8d, 0x65, 0xf8}, {40, 8}, Use::none, 16);             // lea -8(%rbp),%rsp
+  expect({0x48, 0x8d, 0x65, 0xf8}, {40, {}}, Use::unknown, 40);         // the same
+  expect({0xc9}, {40, 8}, Use::none, 0);                                // leave
+  expect({0x48, 0x89, 0xec}, {40, 8}, Use::none, 8);                    // mov %rbp,%rsp
+  expect({0x48, 0x89, 0x74, 0x24, 0x08}, {8, {}}, Use::changed, 8);     // mov %rsi,8(%rsp)
+  expect({0x48, 0x89, 0x74, 0x24, 0x08}, {16, {}}, Use::none, 16);      // the same
+  expect({0x48, 0x89, 0x75, 0x08}, {24, 8}, Use::changed, 24);          // mov %rsi,8(%rbp)
+  expect({0x48, 0x89, 0x75, 0x08}, {24, {}}, Use::none, 24);            // the same
+  expect({0x48, 0x8b, 0x74, 0x24, 0x08}, {8, {}}, Use::none, 8);        // mov 8(%rsp),%rsi
+  expect({0x48, 0x83, 0xe4, 0xf0}, {8, {}}, Use::unknown, 8);           // and $-16,%rsp
+  expect({0x48, 0x01, 0xc4}, {8, {}}, Use::unknown, 8);                 // add %rax,%rsp
+  expect({0x48, 0x87, 0x04, 0x24}, {0, {}}, Use::changed, 0);           // xchg %rax,(%rsp)
+  expect({0x48, 0x83, 0x04, 0x24, 0x08}, {0, {}}, Use::changed, 0);     // addq $8,(%rsp)
+  expect({0x50}, {0, {}}, Use::none, 8);                                // push %rax
+  expect({0x59}, {8, {}}, Use::none, 0);                                // pop %rcx
+  expect({0x59}, {0, {}}, Use::taken, -8);                              // the same
+  depth = {8, {}};
+  EXPECT_EQ(follow({0x48, 0x89, 0xe5}), Use::none);  // mov %rsp,%rbp
+  EXPECT_EQ(depth.frame, 8);
+  EXPECT_EQ(follow({0x5d}), Use::none);  // pop %rbp
+  EXPECT_EQ(depth.frame, std::nullopt);
+}
+
 }  // namespace
 }  // namespace respike
