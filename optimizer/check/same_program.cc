@@ -284,8 +284,7 @@ bool Comparison::same_bytes(const Cursor& x, const Cursor& y) const {
     return true;
   const auto code_of = [](const ComparedProgram& side, const Instruction& instruction) {
     const uint64_t address = side.program.origin_base + instruction.origin;
-    const Section& section = *side.program.image->section_at(address);
-    return WholeAddresses::Code{section.contents.subspan(address - section.address), address};
+    return WholeAddresses::Code{side.bytes_from(address), address};
   };
   const WholeAddresses::Code before = code_of(before_, i), after = code_of(after_, j);
   if (!i.has_reference() && !whole->relative(i)) {  // nearly always equal: no need to decode

@@ -52,6 +52,12 @@ class ComparedProgram {
   /// The number of what an exception does at a call with this action; equal numbers for equal
   /// actions of either program.
   uint32_t action_class(uint32_t lsda, uint64_t action);
+  /// The contents of the image from an address on, to the end of the section that holds it.
+  std::span<const uint8_t> bytes_from(uint64_t address) const {
+    if (recent_ == nullptr || !recent_->contains(address))
+      recent_ = program.image->section_at(address);
+    return recent_->contents.subspan(address - recent_->address);
+  }
   /// The range of code that holds an address, or nullptr. Binary search.
   const CodeRange* range_at(uint64_t address) const;
   /// The instruction at an address of the image, or nullopt when no instruction starts there.
@@ -74,6 +80,7 @@ class ComparedProgram {
   ContentClasses& classes_;
   std::map<std::pair<uint32_t, uint64_t>, uint32_t> actions_;  // per LSDA and action: its class
   ReturnRegions regions_;
+  mutable const Section* recent_ = nullptr;       // where bytes_from() looked last
   std::vector<bool> may_return_;                  // per procedure; empty until asked for
   uint64_t action_budget_ = uint64_t{256} << 20;  // bytes of keys of actions
 };

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/base/parallel.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/jumps.h"
 #include "optimizer/lift/lifter.h"
@@ -307,15 +308,21 @@ class Connector {
 }  // namespace
 
 void mark_branch_targets(Lifter& lifter) {
-  for (const CodeSection& code : lifter.code)
-    for (size_t i = 0; i < code.marks.size(); ++i) {
-      const Instruction& instruction = code.instructions[i];
-      if (!is_direct(lifter.machine.facts(instruction).flow)) continue;
-      const uint64_t target = lifter.branch_target(code.address(i), instruction);
-      if (const auto where = lifter.resolve_flow(target)) {
-        lifter.mark(*where, kLeader | kReferenced);
+  constexpr size_t kPart = 1 << 14;  // instructions
+  for (const CodeSection& code : lifter.code) {
+    std::vector<std::vector<uint64_t>> targets((code.marks.size() + kPart - 1) / kPart);
+    parallel_for(targets.size(), [&](size_t part) {
+      const size_t end = std::min(code.marks.size(), (part + 1) * kPart);
+      for (size_t i = part * kPart; i < end; ++i) {
+        const Instruction& instruction = code.instructions[i];
+        if (!is_direct(lifter.machine.facts(instruction).flow)) continue;
+        const uint64_t target = lifter.branch_target(code.address(i), instruction);
+        if (const auto where = lifter.resolve_flow(target)) targets[part].push_back(*where);
       }
-    }
+    });
+    for (const std::vector<uint64_t>& part : targets)
+      for (const uint64_t target : part) lifter.mark(target, kLeader | kReferenced);
+  }
 }
 
 void connect_blocks(Lifter& lifter) {

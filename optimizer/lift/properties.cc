@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/base/parallel.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lifter.h"
 
@@ -253,10 +254,10 @@ void glue_sequences(Program& program, const Machine& machine) {
   std::vector<std::vector<BlockId>> starts(program.procedures.size());
   for (const CodeRange& range : program.ranges)
     starts[range.procedure].push_back(range.first_block);
-  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
+  parallel_for(program.procedures.size(), [&](size_t id) {
     std::sort(starts[id].begin(), starts[id].end());
-    SequenceGluer(program[id], machine, starts[id]).run();
-  }
+    SequenceGluer(program.procedures[id], machine, starts[id]).run();
+  });
   pin_followers(program);
 }
 

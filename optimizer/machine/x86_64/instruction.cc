@@ -303,8 +303,8 @@ struct FormFacts {
   bool differ = false;  // instructions of the form differ in them
 };
 
-/// By form.
-std::vector<FormFacts> make_facts() {
+/// By form. Not inlined, since facts() is called several times for each instruction of an image.
+[[gnu::noinline]] std::vector<FormFacts> make_facts() {
   std::vector<FormFacts> result;
   for (const Form& form : forms().forms) {
     FormFacts row{.facts = facts_of(form)};
