@@ -17,9 +17,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstddef>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -263,11 +265,20 @@ bool has_no_header(std::span<const uint8_t> bytes) {
   return std::ranges::all_of(magic, [](uint8_t byte) { return byte == 0; });
 }
 
+/// Whether the file's process never wrote the head of the file. Reads the first bytes only.
+static bool has_no_header_in_file(const std::filesystem::path& path) {
+  std::array<char, sizeof respike_counter_header::magic> start{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(start.data(), start.size()))
+    return has_no_header(read_file(path));  // a short file, or a sentence why there is none
+  return std::ranges::all_of(start, [](char byte) { return byte == 0; });
+}
+
 std::vector<std::filesystem::path> files_with_headers(std::span<const std::filesystem::path> files,
                                                       Diagnostics& diagnostics) {
   std::vector<std::filesystem::path> result;
   for (const std::filesystem::path& path : files)
-    if (!has_no_header(read_file(path))) result.push_back(path);
+    if (!has_no_header_in_file(path)) result.push_back(path);
   const size_t others = files.size() - result.size();
   if (result.empty() && others != 0)
     throw Error("its process did not begin to count", files.front().string());

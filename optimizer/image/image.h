@@ -162,7 +162,7 @@ class Image {
   bool dynamic = false;  // has a dynamic section
   uint64_t entry = 0;
   std::span<const uint8_t> file;  // all bytes
-  uint64_t loaded_end = 0;        // offset in the file behind its headers and all that is loaded
+  uint64_t loaded_end = 0;        // offset in the file behind headers, segments, loaded sections
   std::vector<Section> sections;  // [0] is the null section
   std::vector<Segment> segments;
   std::vector<Symbol> symbols;               // [0] is the null symbol; empty when stripped

@@ -153,8 +153,8 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
     block.sections.push_back(index);
   }
   if (!is_padding(image, free, std::min(block.start, needed))) return std::nullopt;
-  // The block may reach to the end of the segment, and the headers beyond it, where the file goes
-  // on with contents of another segment.
+  // The file may hold contents of another segment behind the first segment: the new headers must
+  // not run into these contents.
   const auto first = std::ranges::find_if(image.segments, &Segment::loaded);
   const uint64_t end = std::max(free, first->address + first->file_size);
   if (block.start < end && end < needed && !is_padding(image, end, needed)) return std::nullopt;
