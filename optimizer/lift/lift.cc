@@ -293,6 +293,7 @@ Program lift(const Image& image, const Machine& machine, Diagnostics& diagnostic
   mark_unwind_places(lifter);  // landing pads, call-site borders
   find_gp_values(lifter);
   find_references(lifter);      // relocated fields and words that depend on addresses of code
+  keep_referred_gaps(lifter);
   mark_branch_targets(lifter);  // from here on every start of a block is marked
   build_blocks(lifter);         // from here on block numbers are fixed
   keep_foreign_fdes(lifter);

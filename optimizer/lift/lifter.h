@@ -186,6 +186,7 @@ void find_procedures(Lifter&);  // program.procedures, program.ranges
 void mark_unwind_places(Lifter&);
 void find_gp_values(Lifter&);   // program.gp_values; Procedure::gp or gp_unknown; gp loads
 void find_references(Lifter&);  // found, tables, program.code_pointers (unresolved targets)
+void keep_referred_gaps(Lifter&);  // program.kept
 void mark_branch_targets(Lifter&);
 void build_blocks(Lifter&);
 void join_exception_tables(Program&);

@@ -219,6 +219,20 @@ std::vector<uint64_t> patchable_places(const Lifter& lifter) {
   return places;
 }
 
+/// Places in code that hold an address, sorted: their bytes may be zero in the file, where linkers
+/// leave the address to the dynamic linker.
+std::vector<uint64_t> words_in_code(const Lifter& lifter) {
+  std::vector<uint64_t> words;
+  for (const CodeSection& code : lifter.code)
+    for (const Relocation& relocation : *code.relocations)
+      if (relocation.role == RelocationRole::address64) words.push_back(relocation.address);
+  for (const DynamicRelocationTable& table : lifter.image.dynamic_relocations)
+    for (const Relocation& relocation : table.relocations)
+      if (lifter.code_at(relocation.address) != nullptr) words.push_back(relocation.address);
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
 /// The first of the sorted `places` in [start, end); nullopt: there is none.
 std::optional<uint64_t> first_in(std::span<const uint64_t> places, uint64_t start, uint64_t end) {
   const auto found = std::ranges::lower_bound(places, start);
@@ -233,6 +247,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   const CodeMap& map = lifter.map();
   const std::vector<uint64_t> untyped = untyped_symbols(lifter);
   const std::vector<uint64_t> patchable = patchable_places(lifter);
+  const std::vector<uint64_t> words = words_in_code(lifter);
   for (const CodeSection& code : lifter.code) {
     uint64_t at = code.start;
     const auto add_trimmed = [&](uint64_t start, uint64_t end) {
@@ -247,7 +262,9 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
         result.push_back({.start = start, .end = end, .is_gap = true});
         return;
       }
-      if (lifter.machine.codec.zeros_pad && lifter.is_padding(start, end)) return;
+      if (lifter.machine.codec.zeros_pad && lifter.is_padding(start, end) &&
+          !first_in(words, start, end))
+        return;
       if (start < end) result.push_back({.start = start, .end = end, .is_gap = true});
     };
     const auto gap = [&](uint64_t end) {

@@ -1,0 +1,105 @@
+// Padding between procedures that somebody refers to is data.
+//
+// Problem: zeros, no-ops and traps between procedures look like padding, which layouts overwrite.
+// Hand-written code keeps constants there: a mask of zeros, or a table of bytes that read like
+// no-ops.
+//
+// Idea: whoever uses the bytes refers to them: an instruction by distance or by a number, a word of
+// data, a dynamic relocation, or another image by a symbol. If an address in a gap between
+// procedures is referred to, then all bytes of the gap stay. Code refers to tables by addresses before
+// or behind them, too, so the border of what is used cannot be told.
+//
+// Words with relocations are data of their own, see fill_gaps() in procedures.cc.
+//
+// Example: "pshufb mask(%rip),%xmm0; ret; .p2align 4; mask: .zero 16" reads 16 zeros of which
+// neither a symbol nor an instruction says that they are no padding.
+//
+// Limits: an address that lies outside of the gap, in the code beside it, does not keep the gap.
+
+#include <algorithm>
+#include <optional>
+
+#include "optimizer/lift/lifter.h"
+
+namespace respike {
+namespace {
+
+class ReferredGaps {
+ public:
+  explicit ReferredGaps(Lifter& lifter) : lifter_(lifter) {}
+
+  void run() {
+    follow_instructions();
+    for (const RelocationTable& table : lifter_.image.relocations) {
+      const Section& section = lifter_.image.sections[table.target];
+      if (!section.allocated() || is_unwind_section(section.name)) continue;
+      for (const Relocation& relocation : table.relocations)
+        if (relocation.role != RelocationRole::ignored) follow(relocation, section.executable());
+    }
+    follow_dynamic();
+    std::ranges::sort(gaps_);
+    gaps_.erase(std::unique(gaps_.begin(), gaps_.end()), gaps_.end());
+    auto& kept = lifter_.program.kept;
+    kept.insert(kept.end(), gaps_.begin(), gaps_.end());
+  }
+
+ private:
+  using Gap = std::pair<uint64_t, uint64_t>;
+
+  /// The gap that holds the address; nullopt: the address is in a procedure, or not in code.
+  std::optional<Gap> gap_at(uint64_t address) const {
+    const CodeSection* code = lifter_.code_at(address);
+    if (code == nullptr || lifter_.range_at(address) != kNone) return std::nullopt;
+    const auto& ranges = lifter_.program.ranges;
+    const auto next = std::ranges::upper_bound(ranges, address, {}, &CodeRange::start);
+    return Gap{next == ranges.begin() ? code->start : std::max(code->start, (next - 1)->end),
+               next == ranges.end() ? code->end : std::min(code->end, next->start)};
+  }
+
+  void keep(uint64_t address) {
+    if (const auto gap = gap_at(address)) gaps_.push_back(*gap);
+  }
+
+  void follow_instructions() {
+    const Program& program = lifter_.program;
+    for (const CodeRange& range : program.ranges)
+      for (const Instruction& instruction : lifter_.code_in(range.start, range.end))
+        if (const auto target = lifter_.machine.whole->relative(instruction))
+          keep(program.origin_base + static_cast<uint64_t>(*target));
+  }
+
+  /// Distances in code are decoded. Words of data that refer to procedures are known; a word that
+  /// counts from the start of its table seems to refer to a place as far behind its target.
+  void follow(const Relocation& relocation, bool in_code) {
+    if (relocation.symbol >= lifter_.image.symbols.size()) return;
+    const Symbol& symbol = lifter_.image.symbols[relocation.symbol];
+    if (symbol.defined_in_section() && symbol.type != Symbol::Type::section) keep(symbol.value);
+    const RelocationRole role = relocation.role;
+    const bool distance =
+        role == RelocationRole::pc_relative32 || role == RelocationRole::pc_relative64;
+    const bool address = role == RelocationRole::address64 || role == RelocationRole::address32;
+    if (!address && (!distance || in_code)) return;
+    if (!std::ranges::binary_search(lifter_.program.code_pointers, relocation.address, {},
+                                    &CodePointer::address))
+      keep(symbol.value + static_cast<uint64_t>(relocation.addend));
+  }
+
+  void follow_dynamic() {
+    for (const DynamicRelocationTable& table : lifter_.image.dynamic_relocations)
+      for (const Relocation& relocation : table.relocations)
+        if (relocation.symbol == 0) keep(static_cast<uint64_t>(relocation.addend));
+    for (const Symbol& symbol : lifter_.image.dynamic_symbols)
+      if (symbol.defined_in_section()) keep(symbol.value);
+  }
+
+  Lifter& lifter_;
+  std::vector<Gap> gaps_;
+};
+
+}  // namespace
+
+void keep_referred_gaps(Lifter& lifter) {
+  if (lifter.machine.whole != nullptr) ReferredGaps(lifter).run();
+}
+
+}  // namespace respike
