@@ -298,10 +298,52 @@ InstructionFacts facts_of(const Form& form) {
   return facts;
 }
 
+/// How the fields of an instruction tell where the value comes from that it writes or goes to.
+enum class Passing : uint8_t {
+  none,      // the form tells
+  target,    // of a jump or call: a register or memory
+  move,      // to a register or memory, from a register
+  load,      // from a register or memory, to a register
+  select,    // a conditional move
+  bits,      // or, and, xor; compilers clear registers by xor
+  subtract,  // and add, with carry or without; sbb makes 0 or -1 of a register and itself
+};
+
 struct FormFacts {
   InstructionFacts facts;
   bool differ = false;  // instructions of the form differ in them
+  Passing passing = Passing::none;
 };
+
+Passing passing_of(const Form& form) {
+  if ((form.flow == Flow::jump || form.flow == Flow::call) && !is_direct(form))
+    return Passing::target;
+  if (form.name == "cmov") return Passing::select;
+  if (form.operand_count != 2 || form.operands[0].type != 'v') return Passing::none;
+  const char from = form.operands[1].method;
+  if (from != 'E' && from != 'G') return Passing::none;
+  if (form.name == "mov") return from == 'E' ? Passing::load : Passing::move;
+  if (form.name == "or and xor") return Passing::bits;
+  return form.name == "add sub" || form.name == "adc sbb" ? Passing::subtract : Passing::none;
+}
+
+/// Only whole addresses count, of 64 bits. What an operation makes of 32 bits of one register and
+/// themselves is no address.
+ValueSource source_of(Passing passing, const Instruction& instruction) {
+  constexpr unsigned kOr = 8;  // of the opcode's lowest bits: or, rather than and, xor
+  uint32_t fields;
+  std::memcpy(&fields, instruction.registers, sizeof fields);
+  const bool memory = (fields >> 23 & 1) != 0, whole = (fields >> 24 & 3) == 2;
+  if (passing == Passing::target) return memory ? ValueSource::loaded : ValueSource::copied;
+  if (passing == Passing::bits || passing == Passing::subtract) {
+    const bool keeps = passing == Passing::bits && (fields >> 28) >= kOr;
+    const bool same = !memory && (fields & 31) == (fields >> 5 & 31);
+    return !whole && same && !keeps ? ValueSource::equality : ValueSource::computed;
+  }
+  if (!whole) return ValueSource::computed;
+  if (!memory) return passing == Passing::select ? ValueSource::selected : ValueSource::copied;
+  return passing == Passing::load ? ValueSource::loaded : ValueSource::computed;
+}
 
 /// By form. Not inlined, since facts() is called several times for each instruction of an image.
 [[gnu::noinline]] std::vector<FormFacts> make_facts() {
@@ -310,7 +352,10 @@ struct FormFacts {
     FormFacts row{.facts = facts_of(form)};
     row.facts.nop = result.size() == known().nop;
     row.facts.marks_target = result.size() == known().end_branch;
-    row.differ = result.size() == known().long_nop || row.facts.flow == ControlFlow::call;
+    row.passing = passing_of(form);
+    row.differ = row.passing != Passing::none || result.size() == known().long_nop ||
+                 row.facts.flow == ControlFlow::call;
+    if (form.name == "pop") row.facts.source = ValueSource::loaded;
     result.push_back(row);
   }
   return result;
@@ -430,6 +475,10 @@ InstructionFacts facts(const Instruction& instruction) {
   const FormFacts& row = by_form[form_number(instruction)];
   InstructionFacts facts = row.facts;
   if (!row.differ) return facts;
+  if (row.passing != Passing::none) {
+    facts.source = source_of(row.passing, instruction);
+    return facts;
+  }
   // What is reserved for hints is no padding: it may do something on some processor.
   if (facts.flow != ControlFlow::call) facts.nop = opcode_bits(instruction) == 15;
   // A call of the next instruction.
