@@ -18,6 +18,7 @@
 #include "optimizer/lift/jumps.h"
 #include "optimizer/lift/lifter.h"
 #include "optimizer/lift/return_addresses.h"
+#include "optimizer/lift/sums.h"
 
 namespace respike {
 namespace {
@@ -349,6 +350,7 @@ void connect_blocks(Lifter& lifter) {
   }
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
     connect_jumps(lifter, id, ranges_of[id], effort);
+  check_sums(lifter, ranges_of, effort);
   for (const Added& a : added) {
     auto& blocks = program[a.procedure].blocks;
     const BlockId fresh = static_cast<BlockId>(blocks.size());

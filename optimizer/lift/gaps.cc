@@ -6,8 +6,8 @@
 //
 // Idea: whoever uses the bytes refers to them: an instruction by distance or by a number, a word of
 // data, a dynamic relocation, or another image by a symbol. If an address in a gap between
-// procedures is referred to, then all bytes of the gap stay. Code refers to tables by addresses before
-// or behind them, too, so the border of what is used cannot be told.
+// procedures is referred to, then all bytes of the gap stay. Code refers to tables by addresses
+// before or behind them, too, so the border of what is used cannot be told.
 //
 // Words with relocations are data of their own, see fill_gaps() in procedures.cc.
 //

@@ -53,7 +53,7 @@ class JumpConnector {
         find_owners();
       }
     }
-    check_labels();
+    if (lifter_.machine.whole == nullptr) check_labels();  // see sums.cc
   }
 
  private:

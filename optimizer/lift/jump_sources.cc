@@ -1,0 +1,170 @@
+// Where the addresses to which indirect jumps go come from.
+//
+// Where instructions hold whole addresses, an indirect jump may lead to all labels of its procedure
+// whose addresses are kept: as whole words, or as distances from their table. That is right as
+// long as emission writes all these words again. A sum of anything else is wrong as soon as its
+// parts do not move together: the distance between two labels that the assembler computed has no
+// relocation.
+//
+// So the register of the jump is followed back over all paths. What ends a path is known to be
+// whole: a load, an address that an instruction forms, a number, what a caller passes or a callee
+// returns. A sum is understood where one of its parts is, on all paths, the address of a table of
+// distances. A label that only indirect jumps lead to ends a path if another path finds the table;
+// else registers keep their values from any of the jumps to the label.
+//
+// Example: "lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax": rax is a
+// sum with rdx, which holds the address of a table whose words have relocations. In "mov
+// base(%rip),%rdx; add distances(,%rax,8),%rdx; jmp *%rdx" no part is such an address.
+//
+// Limits: tables whose addresses went through memory are not found, so their jumps are not
+// understood.
+
+#include "optimizer/lift/jump_sources.h"
+
+#include <algorithm>
+#include <set>
+
+#include "optimizer/ir/lookup.h"
+
+namespace respike {
+
+/// Whether the register can hold an address that is followed.
+bool JumpSources::is_plain(Register r) const {
+  return r != lifter_.machine.abi.stack_pointer &&
+         std::ranges::find(lifter_.machine.abi.flags, r) == lifter_.machine.abi.flags.end();
+}
+
+void JumpSources::find_predecessors() {
+  predecessors_.resize(procedure_.blocks.size());
+  for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
+    const BasicBlock& block = procedure_.blocks[id];
+    for (const Edge& edge : block.successors)
+      if (edge.kind != Edge::Kind::landing_pad && edge.kind != Edge::Kind::indirect)
+        predecessors_[edge.target].push_back(id);
+    if (lifter_.machine.facts(block.instructions.back()).flow == ControlFlow::indirect_jump)
+      jumps_.push_back(id);
+  }
+}
+
+/// Follows values back to the instructions that define them. define(instruction, operands, place,
+/// next) adds to `next` the registers that the definition passes on; the search ends when it
+/// returns false. Paths also end at calls that change the register, and at the entry. False when
+/// the search ended early.
+template <typename F>
+bool JumpSources::follow(std::vector<Place> work, F define) {
+  if (predecessors_.empty()) find_predecessors();
+  std::set<Place> seen(work.begin(), work.end());
+  const auto visit = [&](const Place& place) {
+    if (seen.insert(place).second) work.push_back(place);
+  };
+  std::vector<Register> next;
+  std::set<Place> labels;  // where paths ended that nothing known leads to
+  bool found = false;
+  while (!work.empty() || (!found && !labels.empty())) {
+    if (work.empty()) {
+      for (const Place& label : labels)
+        for (const BlockId jump : jumps_)
+          visit({jump, procedure_.blocks[jump].instructions.size(), label.value});
+      labels.clear();
+      continue;
+    }
+    const Place place = work.back();
+    work.pop_back();
+    const BasicBlock& block = procedure_.blocks[place.block];
+    if (!Effort::spend(effort_.instructions, place.index + 16 + predecessors_[place.block].size()))
+      return false;
+    bool open = true;
+    for (uint32_t i = place.index; open && i-- > 0;) {
+      const Instruction& instruction = block.instructions[i];
+      if (instruction.is_pseudo() || instruction.origin == kNone) continue;
+      const Operands operands = lifter_.machine.operands(instruction);
+      const auto defs = std::span(operands.registers).first(operands.size).subspan(operands.uses);
+      if (std::ranges::find(defs, place.value) == defs.end()) continue;
+      open = false;
+      next.clear();
+      if (!define(instruction, operands, Place{place.block, i, place.value}, next)) return false;
+      found |= next.empty();
+      for (const Register r : next) visit({place.block, i, r});
+    }
+    if (!open) continue;
+    const bool entry = block.has(BasicBlock::kEntry) || place.block == 0;
+    if (predecessors_[place.block].empty() && !entry) labels.insert(place);
+    for (const BlockId before : predecessors_[place.block]) {
+      const auto& list = procedure_.blocks[before].instructions;
+      const bool call = is_call(lifter_.machine.facts(list.back()).flow);
+      const auto& preserved = lifter_.machine.abi.preserved;
+      if (!call || std::ranges::find(preserved, place.value) != preserved.end())
+        visit({before, list.size(), place.value});
+    }
+  }
+  return true;
+}
+
+/// Whether the register holds the address of a table of distances on all paths.
+bool JumpSources::is_table(const Place& place) {
+  bool found = false;
+  const bool followed =
+      follow({place}, [&](const Instruction& instruction, const Operands& operands, const Place&,
+                          std::vector<Register>& next) {
+        const uint64_t at = program_.origin_base + instruction.origin;
+        for (const TableReference& table :
+             std::ranges::equal_range(lifter_.tables, at, {}, &TableReference::place))
+          if (std::ranges::binary_search(bases_, table.table)) return found = true;
+        const ValueSource source = lifter_.machine.facts(instruction).source;
+        if (source != ValueSource::copied && source != ValueSource::selected) return false;
+        for (unsigned u = 0; u < operands.uses; ++u)
+          if (is_plain(operands.registers[u])) next.push_back(operands.registers[u]);
+        return true;
+      });
+  return followed && found;
+}
+
+JumpSources::Sources JumpSources::of(BlockId jump) {
+  Sources sources;
+  const auto define = [&](const Instruction& instruction, const Operands& operands,
+                          const Place& place, std::vector<Register>& next) {
+    const bool forms = lifter_.machine.whole->forms_address(instruction);
+    const auto relative =
+        instruction.has_reference() ? std::nullopt : lifter_.machine.whole->relative(instruction);
+    const auto used = [&] {
+      std::vector<Register> registers;
+      for (unsigned u = 0; u < operands.uses; ++u)
+        if (is_plain(operands.registers[u])) registers.push_back(operands.registers[u]);
+      return registers;
+    };
+    switch (lifter_.machine.facts(instruction).source) {
+      case ValueSource::loaded:
+        if (relative)
+          sources.words.push_back(program_.origin_base + static_cast<uint64_t>(*relative));
+        else
+          sources.memory = true;
+        return true;
+      case ValueSource::copied:
+      case ValueSource::selected:
+        next = used();
+        return true;
+      case ValueSource::equality:
+        return true;
+      case ValueSource::computed:
+        break;
+    }
+    if (forms && (relative || instruction.has_reference())) return true;
+    const std::vector<Register> parts = used();
+    const bool understood = parts.empty() || std::ranges::any_of(parts, [&](Register r) {
+                              return is_table({place.block, place.index, r});
+                            });
+    if (!understood) sources.unknown_sum = true;
+    return true;
+  };
+  const BasicBlock& block = procedure_.blocks[jump];
+  const Instruction& last = block.instructions.back();
+  const Operands operands = lifter_.machine.operands(last);
+  std::vector<Register> next;
+  if (!define(last, operands, {jump, block.instructions.size() - 1, 0}, next)) return sources;
+  std::vector<Place> work;
+  for (const Register r : next) work.push_back({jump, block.instructions.size() - 1, r});
+  if (!work.empty() && !follow(work, define)) sources.unknown_sum = true;
+  return sources;
+}
+
+}  // namespace respike

@@ -1,0 +1,57 @@
+#pragma once
+// Where the addresses to which indirect jumps go come from. Private to this folder; see
+// jump_sources.cc.
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "optimizer/lift/jumps.h"
+
+namespace respike {
+
+/// Follows the registers of one procedure's indirect jumps back to where their values come from.
+class JumpSources {
+ public:
+  /// `bases`: the addresses of tables of distances, sorted.
+  JumpSources(const Lifter& lifter, ProcedureId id, const std::vector<uint64_t>& bases,
+              Effort& effort)
+      : lifter_(lifter),
+        program_(lifter.program),
+        procedure_(lifter.program[id]),
+        bases_(bases),
+        effort_(effort) {}
+
+  struct Sources {
+    bool unknown_sum = false;     // of anything but a table's address and an entry
+    bool memory = false;          // loaded from an address that a register holds
+    std::vector<uint64_t> words;  // addresses of the words from which it is loaded otherwise
+  };
+  Sources of(BlockId jump);
+
+ private:
+  /// A register's value in front of instruction `index` of the block.
+  struct Place {
+    BlockId block;
+    uint32_t index;
+    Register value;
+    auto operator<=>(const Place&) const = default;
+  };
+
+  template <typename F>
+  bool follow(std::vector<Place> work, F define);
+  bool is_table(const Place& place);
+  bool is_plain(Register r) const;
+  void find_predecessors();
+
+  const Lifter& lifter_;
+  const Program& program_;
+  const Procedure& procedure_;
+  const std::vector<uint64_t>& bases_;
+  Effort& effort_;
+  std::vector<std::vector<BlockId>> predecessors_;  // but over edges of indirect jumps, exceptions
+  std::vector<BlockId> jumps_;                      // blocks that end with an indirect jump
+};
+
+}  // namespace respike
