@@ -9,16 +9,10 @@
 // may be computed with, so such a procedure is opaque; labels whose addresses are kept in data are
 // not computed with.
 //
-// Jump tables of position-independent code hold distances from their own start, as 32-bit words in
-// a row whose relocations mean code. Where code forms an address of such a word, a table starts; it
-// goes on to the next start, or to the end of the row. No sequence of instructions has to be known:
-// jumps use the tables of their procedure, see jumps.cc.
-//
-// Example: "lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax". The lea
-// forms the address of the first of seven words with relocations against .text, so these are a
-// table. In "movslq table+12(%rip),%rax" the operand is read, which starts no table. Nor does
-// "lea .LC7+6(%rip),%rdx" start one: it forms the end of the string "%H:%M", where a table may
-// happen to start.
+// Where code forms an address of data, a table may start: see tables.cc. In "movslq
+// table+12(%rip),%rax" the operand is read, which starts no table. Nor does "lea .LC7+6(%rip),%rdx"
+// start one: it forms the end of the string "%H:%M", where a table may happen to start. But words
+// may count from there.
 
 #include "optimizer/lift/addresses.h"
 
@@ -27,7 +21,6 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
-#include "optimizer/base/equal_span.h"
 #include "optimizer/lift/references.h"
 
 namespace respike {
@@ -86,8 +79,10 @@ class AddressFinder {
     if (relocation != nullptr && relocation->symbol < lifter_.image.symbols.size()) {
       const Symbol& symbol = lifter_.image.symbols[relocation->symbol];
       if (symbol.defined_in_section() && symbol.type != Symbol::Type::section &&
-          symbol.value < target)
+          symbol.value < target) {
+        lifter_.held_data.push_back(target);
         return;
+      }
     }
     lifter_.tables.push_back({place, target});
   }
@@ -109,6 +104,8 @@ class AddressFinder {
       return;
     }
     if (!forms) lifter_.make_opaque_at(target, fmt::format("the code at {:#x} reads it", place));
+    if (relocation != nullptr && is_absolute(lifter_, relocation->symbol))
+      keep_absolute(lifter_, place, target);
     add(range, place, target, ReferenceKind::pc_relative32);
   }
 
@@ -203,6 +200,7 @@ class AddressFinder {
                              fmt::format("the code at {:#x} computes with its address", place));
       return refuse(range, relocation);
     }
+    if (is_absolute(lifter_, relocation.symbol)) keep_absolute(lifter_, place, target);
     add(range, place, target, ReferenceKind::address32);
   }
 
@@ -210,6 +208,7 @@ class AddressFinder {
   /// have.
   void find_slot(uint64_t place, uint32_t symbol) {
     const auto operand = whole_.relative(*lifter_.instruction_at(place));
+    if (operand && means_data(symbol)) lifter_.held_data.push_back(lifter_.symbol_value(symbol));
     if (!operand || !refers_to_moving(lifter_, symbol)) return;
     const uint64_t slot = lifter_.program.origin_base + static_cast<uint64_t>(*operand);
     const auto bytes = lifter_.image.bytes_at(slot, 8);
@@ -225,82 +224,10 @@ class AddressFinder {
   const WholeAddresses& whole_;
 };
 
-/// Whether a part of the procedure that the compiler split off starts at an address, and is empty.
-bool is_empty_part(const Lifter& lifter, ProcedureId procedure, uint64_t address) {
-  const std::string& name = lifter.program[procedure].name;
-  return std::ranges::any_of(lifter.image.symbols, [&](const Symbol& symbol) {
-    return symbol.value == address && symbol.size == 0 && symbol.defined_in_section() &&
-           symbol.name.starts_with(name) && symbol.name.substr(name.size()) == ".cold";
-  });
-}
-
 }  // namespace
 
 void find_whole_addresses(Lifter& lifter) {
   AddressFinder(lifter).run();
-}
-
-/// Finds the table to which the word belongs.
-void TableBases::go_to(uint64_t word, unsigned size) {
-  if (std::ranges::binary_search(lifter_.tables, word, {}, &TableReference::table))
-    base_ = word;
-  else if (word != next_)
-    base_.reset();
-  next_ = word + size;
-}
-
-/// The instructions that form the address of the table.
-std::span<const TableReference> TableBases::users() const {
-  return equal_span(lifter_.tables, *base_, &TableReference::table);
-}
-
-ProcedureId TableBases::owner(uint64_t address) const {
-  const uint32_t range = lifter_.range_at(address);
-  return range == kNone ? kNone : lifter_.program.ranges[range].procedure;
-}
-
-/// Whether `target`, an entry of a table of `user`, is behind that procedure or at its cold part,
-/// which is empty. Some compilers write these addresses for entries that are never used; other code
-/// may come to stand there. The procedure's entry stands for such a target.
-bool TableBases::is_unused(uint64_t target, ProcedureId user) const {
-  if (user == kNone) return false;
-  const uint32_t range = lifter_.range_at(target);
-  return (range == kNone || lifter_.program.ranges[range].start == target) &&
-         (owner(target - 1) == user || is_empty_part(lifter_, user, target));
-}
-
-std::optional<TableBases::Entry> TableBases::entry_at(uint64_t word, int64_t distance) {
-  go_to(word, 4);
-  if (!base_) return std::nullopt;
-  return Entry{*base_, checked_target(*base_ + static_cast<uint64_t>(distance))};
-}
-
-uint64_t TableBases::target_at(uint64_t word, uint64_t target) {
-  go_to(word, 8);
-  if (!base_ || owner(target) != kNone) return target;
-  for (const TableReference& each : users())
-    if (const ProcedureId user = owner(each.place); is_unused(target, user))
-      return lifter_.program[user].address;
-  return target;
-}
-
-/// Only the procedure that forms the address of a table may jump to the targets of the table.
-uint64_t TableBases::checked_target(uint64_t target) {
-  std::optional<uint64_t> unused;  // what stands for the target
-  for (const TableReference& each : users()) {
-    const ProcedureId user = owner(each.place);
-    if (owner(target) == user) continue;
-    if (is_unused(target, user)) {
-      unused = lifter_.program[user].address;
-      continue;
-    }
-    for (const uint64_t place : {each.place, target})
-      lifter_.make_opaque_at(place,
-                             fmt::format("the jump table at {:#x} leads out of the procedure that "
-                                         "uses it",
-                                         *base_));
-  }
-  return unused.value_or(target);
 }
 
 }  // namespace respike

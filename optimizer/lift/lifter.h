@@ -77,6 +77,7 @@ struct Lifter {
   std::vector<uint64_t> table_starts;  // addresses of jump tables, sorted
   bool knows_users_of_tables = false;  // all code that forms their addresses is known
   std::vector<uint64_t> table_words;   // addresses of gp-relative words of data, sorted
+  std::vector<uint64_t> held_data;     // addresses of data from which words may count, too
   std::vector<uint64_t> label_loads;   // places that load the address of a label in their procedure
   std::vector<ProcedureId> data;       // procedures that are data rather than code, sorted
   std::vector<uint64_t> border_words;  // addresses of words that hold the end of a section

@@ -19,6 +19,7 @@
 #include "optimizer/lift/halves.h"
 #include "optimizer/lift/lifter.h"
 #include "optimizer/lift/references.h"
+#include "optimizer/lift/tables.h"
 
 namespace respike {
 
@@ -28,6 +29,16 @@ bool refers_to_moving(const Lifter& lifter, uint32_t symbol) {
   const Symbol& s = lifter.image.symbols[symbol];
   return s.defined_in_section() && s.section < lifter.image.sections.size() &&
          is_unwind_section(lifter.image.sections[s.section].name);
+}
+
+bool is_absolute(const Lifter& lifter, uint32_t symbol) {
+  return symbol == 0 || (symbol < lifter.image.symbols.size() &&
+                         lifter.image.symbols[symbol].section >= Symbol::kReserved);
+}
+
+void keep_absolute(Lifter& lifter, uint64_t place, uint64_t value) {
+  lifter.make_opaque_at(
+      value, fmt::format("the word at {:#x} holds its address or the same number", place));
 }
 
 void refuse_unknown(const Lifter& lifter, uint64_t place, uint32_t symbol) {
@@ -60,6 +71,12 @@ static std::optional<ReferenceKind> data_kind(RelocationRole role) {
     default:
       return std::nullopt;
   }
+}
+
+/// Whether a relocation with that role says nothing about the words of data that may move.
+static bool says_nothing(RelocationRole role) {
+  return role == RelocationRole::ignored || role == RelocationRole::unwind_gp_relative64 ||
+         role == RelocationRole::unwind_segment_relative64;
 }
 
 void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
@@ -129,16 +146,22 @@ std::optional<uint64_t> word_at(const Lifter& lifter, uint64_t address, unsigned
 /// What a word of data may be relative to.
 struct WordBases {
   WordGps gps;
-  TableBases tables;
+  Tables tables;
 };
 
 void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind kind,
                     WordBases& bases) {
-  if (!refers_to_moving(lifter, relocation.symbol)) return;
+  const bool absolute = is_absolute(lifter, relocation.symbol);
+  if (!absolute && !refers_to_moving(lifter, relocation.symbol)) return;
   const auto word = word_at(lifter, relocation.address, pointer_size(kind));
   if (!word) return;
   uint64_t target = *word, base = 0;
   if (kind == ReferenceKind::address32) target &= 0xffffffff;
+  if (absolute) {
+    if (kind == ReferenceKind::address32 || kind == ReferenceKind::address64)
+      keep_absolute(lifter, relocation.address, target);
+    return;
+  }
   if (kind == ReferenceKind::gp_relative32) {
     const auto known = bases.gps.gp_of(relocation.address, static_cast<int64_t>(*word));
     if (!known) {
@@ -148,10 +171,6 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
     base = *known;
     target += base;
   }
-  if (kind == ReferenceKind::pc_relative32 && lifter.machine.whole != nullptr)
-    if (const auto entry = bases.tables.entry_at(relocation.address, static_cast<int64_t>(*word)))
-      return add_code_pointer(lifter, relocation.address, ReferenceKind::table_relative32,
-                              entry->target, entry->base);
   if (kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::pc_relative64)
     target += relocation.address;
   if (is_border(lifter, relocation.symbol, target)) {
@@ -165,14 +184,34 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
   add_code_pointer(lifter, relocation.address, kind, target, base);
 }
 
+/// The relocation of a word of data says something that no word of data is known to hold: what it
+/// may refer to stays.
+void keep_unknown_word(Lifter& lifter, const Relocation& relocation, WordBases& bases) {
+  if (!refers_to_moving(lifter, relocation.symbol)) return;
+  if (!lifter.is_code_symbol(relocation.symbol))
+    throw Error(fmt::format("the relocation of type {} at {:#x}, which refers to unwind tables, is "
+                            "not understood",
+                            relocation.raw, relocation.address),
+                lifter.image.path);
+  bases.tables.keep_unknown(relocation);
+}
+
 void find_data_words(Lifter& lifter, WordBases& bases) {
+  const bool whole = lifter.machine.whole != nullptr;
   for (const RelocationTable& table : lifter.image.relocations) {
     const Section& section = lifter.image.sections[table.target];
     if (is_unwind_section(section.name) || section.executable()) continue;
-    for (const Relocation& relocation : table.relocations)
+    for (const Relocation& relocation : table.relocations) {
+      if (says_nothing(relocation.role) || (whole && Tables::is_distance(relocation.role)))
+        continue;
       if (const auto kind = data_kind(relocation.role))
         find_data_word(lifter, relocation, *kind, bases);
+      else
+        keep_unknown_word(lifter, relocation, bases);
+    }
+    if (whole) bases.tables.find_distances(table.relocations);
   }
+  bases.tables.settle();
 }
 
 /// The offset that the instruction of a relocation adds to gp.
@@ -349,13 +388,15 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
 /// Whether the call at `at` is the last instruction of its range and calls the procedure behind it,
 /// which need not stay there: compilers put a procedure that never returns behind its last caller.
 /// Unwind information of its own tells a procedure from hand-written code that pops its address.
-bool calls_next_procedure(const Lifter& lifter, const CodeRange& range, uint64_t at) {
+/// `described`: the starts of procedures with unwind information, sorted.
+bool calls_next_procedure(const Lifter& lifter, const CodeRange& range, uint64_t at,
+                          const std::vector<uint64_t>& described) {
   if (!is_call(lifter.machine.facts(*lifter.instruction_at(at)).flow)) return false;
   const uint64_t next = lifter.map().next(at);
   const uint32_t behind = lifter.range_at(next);
   return behind != kNone && lifter.program.ranges[behind].procedure != range.procedure &&
          lifter.program[lifter.program.ranges[behind].procedure].address == next &&
-         std::ranges::any_of(lifter.unwind.fdes, [&](const Fde& fde) { return fde.start == next; });
+         std::ranges::binary_search(described, next);
 }
 
 /// Code that reads its own address is understood only where it computes gp from that address.
@@ -364,12 +405,15 @@ void check_get_pc(Lifter& lifter) {
   for (const FoundReference& found : lifter.found)
     if (found.kind == ReferenceKind::gp_load_high) anchors.push_back(found.target);
   std::sort(anchors.begin(), anchors.end());
+  std::vector<uint64_t> described;
+  for (const Fde& fde : lifter.unwind.fdes) described.push_back(fde.start);
+  std::sort(described.begin(), described.end());
   for (const CodeRange& range : lifter.program.ranges)
     for (const Instruction& instruction : lifter.code_in(range.start, range.end)) {
       if (!lifter.machine.facts(instruction).get_pc) continue;
       const uint64_t at = lifter.program.origin_base + instruction.origin;
       if (!std::binary_search(anchors.begin(), anchors.end(), lifter.map().next(at)) &&
-          !calls_next_procedure(lifter, range, at))
+          !calls_next_procedure(lifter, range, at, described))
         lifter.make_opaque(lifter.program[range.procedure],
                            fmt::format("it computes with its own address at {:#x}", at));
     }
@@ -427,14 +471,13 @@ void find_references(Lifter& lifter) {
   collect_table_words(lifter);
   Program& program = lifter.program;
 
+  if (lifter.machine.whole != nullptr) find_whole_addresses(lifter);
   GpHalves halves(lifter);
   halves.find();
-  WordBases bases{WordGps(lifter), TableBases(lifter)};
+  WordBases bases{WordGps(lifter), Tables(lifter)};
   halves.keep_unknown(bases.gps);
   check_get_pc(lifter);
-  if (lifter.machine.whole != nullptr)
-    find_whole_addresses(lifter);
-  else
+  if (lifter.machine.whole == nullptr)
     for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
       find_code_reference(lifter, program[program.ranges[range].procedure], relocation, bases);
     });

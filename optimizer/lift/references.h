@@ -10,6 +10,13 @@ namespace respike {
 /// Whether the symbol belongs to something that may move: code, or unwind tables.
 bool refers_to_moving(const Lifter& lifter, uint32_t symbol);
 
+/// Whether the symbol is a number rather than a place, or there is none. The number may still be an
+/// address, since linker scripts can say `alias = ABSOLUTE(procedure)`.
+bool is_absolute(const Lifter& lifter, uint32_t symbol);
+
+/// The word or field at `place` may be the address `value` or a number: the code there stays.
+void keep_absolute(Lifter& lifter, uint64_t place, uint64_t value);
+
 /// Throws Error if a reference that is not understood may be to unwind tables: they move.
 void refuse_unknown(const Lifter& lifter, uint64_t place, uint32_t symbol);
 

@@ -191,6 +191,9 @@ RARE = {  # how the C files are built; a first flag that is no flag is the compi
     "patched_calls": [["-pg", "-mfentry", "-mrecord-mcount", "-no-pie", "-fno-pie"]],
     "split_stack": [["-fsplit-stack"]],
     "checked_calls": [["clang", "-flto", "-fvisibility=hidden", "-fsanitize=cfi-icall", "-fuse-ld=lld"]],
+    "absolute_alias": [["-no-pie", "-fno-pie", "-Wl,--defsym=alias=ABSOLUTE(target)"]],
+    "distances_from_words": [[], ["-no-pie"]],
+    "kinds_of_distances": [[], ["-no-pie"]],
     "copied": [[], ["-DBY_ARRAY"], ["-DBY_ARRAY", "-no-pie", "-fno-pie"]],
 }
 

@@ -1,0 +1,325 @@
+// From where words of data count that hold distances of code, where instructions hold whole
+// addresses.
+//
+// Problem: a word of 32 bits with a relocation against code holds a distance of code, but the
+// relocation does not say from where. "target - table" and "target - ." get relocations of one
+// type. Jump tables of position-independent code count from their own start, and so do virtual
+// tables with relative entries; rows of pointers to procedures often count from each word itself.
+//
+// A relocation that names the entry of a procedure tells the base: by its addend. The base has to
+// be confirmed, since the addend may also mean a place inside of the procedure: by an address that
+// is formed or kept somewhere, or by another word of the row that counts from there, too.
+//
+// Other words are judged in rows. Where code forms an address in a row, a table starts; it goes on
+// to the next start, or to the end of the row. The words count from the start of the table if all
+// of them then lead into the procedures that form its address, or to entries; and from their own
+// places if all of them then lead to entries. Where both or neither is true, it is not known where
+// the words lead: the addresses from which they may count are near the row, so everything between
+// the target that counts from the nearest such address in front of the row, and the target that
+// counts from the end of the row, becomes opaque.
+//
+// Jumps use the tables of their procedure, see jumps.cc: no sequence of instructions has to be
+// known.
+//
+// Example: "lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax". The lea
+// forms the address of the first of seven words with relocations against .text. Counted from the
+// table, all lead into the procedure of the lea; counted from their own places, the second word
+// leads 4 bytes behind its label, into the middle of an instruction. So they are a jump table.
+
+#include "optimizer/lift/tables.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/base/equal_span.h"
+#include "optimizer/lift/references.h"
+
+namespace respike {
+
+namespace {
+
+constexpr uint64_t kFarthestBase = 0x10000;  // in front of a row
+constexpr std::string_view kColdSuffix = ".cold";
+
+}  // namespace
+
+Tables::Tables(Lifter& lifter) : lifter_(lifter) {
+  if (lifter.machine.whole == nullptr) return;
+  const Image& image = lifter.image;
+  for (const TableReference& table : lifter.tables) known_.push_back(table.table);
+  known_.insert(known_.end(), lifter.held_data.begin(), lifter.held_data.end());
+  for (const RelocationTable& table : image.relocations)
+    for (const Relocation& relocation : table.relocations)
+      if ((relocation.role == RelocationRole::address64 ||
+           relocation.role == RelocationRole::address32) &&
+          relocation.symbol < image.symbols.size() && !refers_to_moving(lifter, relocation.symbol))
+        known_.push_back(lifter.symbol_value(relocation.symbol) +
+                         static_cast<uint64_t>(relocation.addend));
+  std::ranges::sort(known_);
+  known_.erase(std::unique(known_.begin(), known_.end()), known_.end());
+  for (const Symbol& symbol : image.symbols)
+    if (symbol.size == 0 && symbol.defined_in_section() && symbol.name.ends_with(kColdSuffix))
+      empty_parts_.emplace_back(symbol.value,
+                                symbol.name.substr(0, symbol.name.size() - kColdSuffix.size()));
+  std::ranges::sort(empty_parts_);
+}
+
+bool Tables::is_distance(RelocationRole role) {
+  // Of a word, unlike of an instruction, `branch` says only that a stub may stand for the target.
+  return role == RelocationRole::pc_relative32 || role == RelocationRole::pc_relative64 ||
+         role == RelocationRole::branch;
+}
+
+/// The word of a relocation, if it holds a distance of code.
+std::optional<Tables::Word> Tables::word_of(const Relocation& relocation) {
+  if (!is_distance(relocation.role)) return std::nullopt;
+  const bool absolute = is_absolute(lifter_, relocation.symbol);
+  if (!absolute && !refers_to_moving(lifter_, relocation.symbol)) return std::nullopt;
+  Word word{.relocation = &relocation,
+            .size = relocation.role == RelocationRole::pc_relative64 ? 8u : 4u,
+            .named = std::nullopt};
+  const auto bytes = lifter_.image.bytes_at(relocation.address, word.size);
+  if (!bytes) return std::nullopt;
+  word.distance = word.size == 8 ? load<uint64_t>(bytes->data())
+                                 : static_cast<uint64_t>(int64_t{load<int32_t>(bytes->data())});
+  const uint64_t target = word.from_here();
+  if (absolute) {
+    keep_absolute(lifter_, relocation.address, target);
+    return std::nullopt;
+  }
+  if (is_border(lifter_, relocation.symbol, target)) {
+    lifter_.border_words.push_back(relocation.address);
+    return std::nullopt;
+  }
+  if (!lifter_.is_code_symbol(relocation.symbol)) {  // unwind tables
+    add(word, word.place(), target);
+    return std::nullopt;
+  }
+  const Symbol& symbol = lifter_.image.symbols[relocation.symbol];
+  const uint64_t meant = symbol.value + static_cast<uint64_t>(relocation.addend);
+  // A linker may have put another address there, such as the one of a stub.
+  if (symbol.type != Symbol::Type::section && meant == target && is_entry(symbol.value))
+    word.named = symbol.value;
+  return word;
+}
+
+void Tables::find_distances(std::span<const Relocation> relocations) {
+  std::vector<Word> row;
+  for (const Relocation& relocation : relocations) {
+    if (!row.empty() && relocation.address == row.back().place()) continue;
+    const auto word = word_of(relocation);
+    if (!word) continue;
+    if (!row.empty() && (row.back().end() != word->place() || row.back().size != word->size)) {
+      find_row(row);
+      row.clear();
+    }
+    row.push_back(*word);
+  }
+  if (!row.empty()) find_row(row);
+}
+
+/// `row`: words without gaps between them.
+void Tables::find_row(Words row) {
+  find_named(row);
+  size_t start = 0;
+  for (size_t i = 1; i <= row.size(); ++i)
+    if (i == row.size() || !users(row[i].place()).empty()) {
+      find_table(row.subspan(start, i - start), row);
+      start = i;
+    }
+}
+
+/// Adds the words whose relocations name what they lead to.
+void Tables::find_named(Words row) {
+  std::vector<uint64_t> bases;
+  for (const Word& word : row)
+    if (word.named) bases.push_back(word.named_base());
+  std::ranges::sort(bases);
+  for (const Word& word : row) {
+    if (!word.named) continue;
+    const uint64_t base = word.named_base();
+    if (base == word.place() ||
+        (word.size == 4 && (is_known(base) || equal_span(bases, base, std::identity()).size() > 1)))
+      add(word, base, *word.named);
+    else
+      give_up(word, row);
+  }
+}
+
+/// Finds out about the other words of a table, or of the start of a row in front of its first
+/// table.
+void Tables::find_table(Words words, Words row) {
+  const uint64_t start = words.front().place();
+  const bool from_start = words.front().size == 4 && !users(start).empty() &&
+                          all_in_table(words, start, users(start)) &&
+                          !may_count_from_elsewhere(words);
+  const bool from_words = std::ranges::all_of(
+      words, [&](const Word& word) { return word.named || is_entry(word.from_here()); });
+  const bool contradict = from_start && from_words && words.size() > 1;
+  for (const Word& word : words) {
+    if (word.named) continue;
+    if (contradict || (!from_start && !from_words))
+      give_up(word, row);
+    else if (from_start)
+      add(word, start, checked_target(start, start + word.distance));
+    else
+      add(word, word.place(), word.from_here());
+  }
+}
+
+/// Whether all words lead where a table at `base` may lead.
+bool Tables::all_in_table(Words words, uint64_t base, Users users) const {
+  return std::ranges::all_of(words, [&](const Word& word) {
+    const uint64_t target = base + word.distance;
+    return word.named || is_entry(target) ||
+           std::ranges::any_of(users, [&](const TableReference& each) {
+             const ProcedureId user = owner(each.place);
+             return user != kNone &&
+                    ((owner(target) == user && lifter_.map().starts_group(target)) ||
+                     is_unused(target, user));
+           });
+  });
+}
+
+/// Whether the words of a table may count from an address in its middle as well.
+bool Tables::may_count_from_elsewhere(Words words) const {
+  constexpr int kMostAddresses = 64;
+  const uint64_t start = words.front().place();
+  const auto behind = std::ranges::lower_bound(known_, words.back().end());
+  auto each = std::ranges::upper_bound(known_, start);
+  if (behind - each > kMostAddresses) return true;
+  return std::any_of(each, behind, [&](uint64_t base) {
+    const uint64_t first = (base - start + words.front().size - 1) / words.front().size;
+    return first < words.size() && all_in_table(words.subspan(first), base, users(start));
+  });
+}
+
+void Tables::add(const Word& word, uint64_t base, uint64_t target) {
+  ReferenceKind kind = ReferenceKind::table_relative32;
+  if (word.size == 8) kind = ReferenceKind::pc_relative64;
+  if (word.size == 4 && base == word.place()) kind = ReferenceKind::pc_relative32;
+  add_code_pointer(lifter_, word.place(), kind, target,
+                   kind == ReferenceKind::table_relative32 ? base : 0);
+}
+
+void Tables::give_up(const Word& word, Words row) {
+  if (word.named)
+    lifter_.make_opaque_at(*word.named, fmt::format("the word at {:#x} names it, but may count "
+                                                    "from elsewhere",
+                                                    word.place()));
+  give_up(word.place(), word.from_here(), row.front().place(), row.back().end());
+}
+
+/// Notes what the word at `place` may lead to, which leads to `target` if it counts from its place.
+void Tables::give_up(uint64_t place, uint64_t target, uint64_t row_start, uint64_t row_end) {
+  uint64_t base = row_start;  // the first from which it may count
+  const auto behind = std::ranges::upper_bound(known_, row_start);
+  if (behind != known_.begin() && row_start - *(behind - 1) <= kFarthestBase) base = *(behind - 1);
+  const uint64_t start = target - std::min(target, place - base);
+  may_lead_to_.push_back({start, target + (row_end - place) + 1, place});
+}
+
+void Tables::keep_unknown(const Relocation& relocation) {
+  const Symbol& symbol = lifter_.image.symbols[relocation.symbol];
+  if (symbol.type != Symbol::Type::section)
+    lifter_.make_opaque_at(symbol.value,
+                           fmt::format("the relocation of type {} at {:#x} is not understood",
+                                       relocation.raw, relocation.address));
+  give_up(relocation.address, symbol.value + static_cast<uint64_t>(relocation.addend),
+          relocation.address, relocation.address + 8);
+}
+
+void Tables::settle() {
+  std::ranges::sort(may_lead_to_, {}, &Stretch::start);
+  const auto& ranges = lifter_.program.ranges;
+  uint64_t done = 0;  // everything in front of it is looked at
+  for (const Stretch& stretch : may_lead_to_) {
+    const uint64_t start = std::max(stretch.start, done);
+    auto range = std::ranges::upper_bound(ranges, start, {}, &CodeRange::start);
+    if (range != ranges.begin() && (range - 1)->end > start) --range;
+    for (; range != ranges.end() && range->start < stretch.end; ++range)
+      lifter_.make_opaque(lifter_.program[range->procedure],
+                          fmt::format("the word at {:#x}, which holds a distance from an address "
+                                      "that is not known, may lead to it",
+                                      stretch.word));
+    done = std::max(done, stretch.end);
+  }
+  may_lead_to_.clear();
+}
+
+uint64_t Tables::target_at(uint64_t word, uint64_t target) {
+  if (!users(word).empty())
+    base_ = word;
+  else if (word != next_)
+    base_.reset();
+  next_ = word + 8;
+  if (!base_ || owner(target) != kNone) return target;
+  for (const TableReference& each : users(*base_))
+    if (const ProcedureId user = owner(each.place); is_unused(target, user))
+      return lifter_.program[user].address;
+  return target;
+}
+
+bool Tables::is_known(uint64_t address) const {
+  return std::ranges::binary_search(known_, address);
+}
+
+/// The instructions that form the address of a table.
+Tables::Users Tables::users(uint64_t base) const {
+  return equal_span(lifter_.tables, base, &TableReference::table);
+}
+
+ProcedureId Tables::owner(uint64_t address) const {
+  const uint32_t range = lifter_.range_at(address);
+  return range == kNone ? kNone : lifter_.program.ranges[range].procedure;
+}
+
+bool Tables::is_entry(uint64_t address) const {
+  const ProcedureId procedure = owner(address);
+  return procedure != kNone && lifter_.map().starts_group(address) &&
+         (lifter_.program[procedure].address == address ||
+          (lifter_.marks_at(address) & kEntryMark) != 0);
+}
+
+/// Whether `target`, an entry of a table of `user`, is behind that procedure or at its cold part,
+/// which is empty. Some compilers write these addresses for entries that are never used; other code
+/// may come to stand there.
+bool Tables::is_unused(uint64_t target, ProcedureId user) const {
+  if (user == kNone) return false;
+  const uint32_t range = lifter_.range_at(target);
+  return (range == kNone || lifter_.program.ranges[range].start == target) &&
+         (owner(target - 1) == user || is_empty_part(user, target));
+}
+
+/// Whether a part of the procedure that the compiler split off starts at an address, and is empty.
+bool Tables::is_empty_part(ProcedureId procedure, uint64_t address) const {
+  const std::string& name = lifter_.program[procedure].name;
+  return std::ranges::binary_search(empty_parts_, std::pair(address, std::string_view(name)));
+}
+
+/// What stands for the target of an entry of a table. Only a procedure that forms the table's
+/// address may jump into its own middle by the table. The entry of a procedure stands for itself,
+/// used or not; the procedure's own entry stands for any other target that is not used.
+uint64_t Tables::checked_target(uint64_t base, uint64_t target) {
+  if (is_entry(target)) return target;
+  std::optional<uint64_t> unused;  // what stands for the target
+  for (const TableReference& each : users(base)) {
+    const ProcedureId user = owner(each.place);
+    if (owner(target) == user) continue;
+    if (is_unused(target, user)) {
+      unused = lifter_.program[user].address;
+      continue;
+    }
+    for (const uint64_t place : {each.place, target})
+      lifter_.make_opaque_at(place,
+                             fmt::format("the jump table at {:#x} leads out of the procedure that "
+                                         "uses it",
+                                         base));
+  }
+  return unused.value_or(target);
+}
+
+}  // namespace respike
