@@ -29,6 +29,7 @@ namespace respike {
 namespace {
 
 constexpr uint64_t kLongestSmall = 1024;  // bytes of a table of short words
+constexpr size_t kMostPairs = 1'000'000;  // of data in the text and addresses of code
 constexpr const char* kMayLead = "code that is not understood, or data, may lead to it";
 
 class OpaqueCode {
@@ -159,9 +160,16 @@ class OpaqueCode {
     std::vector<uint32_t> tables;  // that the range being walked refers to
     std::vector<uint64_t> code;    // addresses of code that it forms
     uint32_t walked = kNone;
+    size_t pairs = 0;
     const auto leave_range = [&] {
-      for (const uint32_t table : tables)
-        for (const uint64_t base : code) bases_.emplace_back(table, base);
+      sort_out(tables);
+      sort_out(code);
+      gave_up_ |= tables.size() * code.size() > kMostPairs - pairs;
+      if (!gave_up_) {
+        pairs += tables.size() * code.size();
+        for (const uint32_t table : tables)
+          for (const uint64_t base : code) bases_.emplace_back(table, base);
+      }
       tables.clear();
       code.clear();
     };
@@ -178,13 +186,22 @@ class OpaqueCode {
       add_bases(address);
     });
     leave_range();
-    std::ranges::sort(bases_);
-    bases_.erase(std::unique(bases_.begin(), bases_.end()), bases_.end());
+    sort_out(bases_);
     for (const auto& [range, base] : bases_) {
+      if (gave_up_) break;
       keep_ways_from_words<int32_t>(program_.ranges[range], base, ~uint64_t{0});
       keep_ways_from_words<int16_t>(program_.ranges[range], base, kLongestSmall);
       keep_ways_from_words<uint8_t>(program_.ranges[range], base, kLongestSmall);
     }
+    if (!gave_up_) return;
+    for (Procedure& procedure : program_.procedures)
+      lifter_.make_opaque(procedure, "too much data in the text may lead to it");
+  }
+
+  template <typename T>
+  static void sort_out(std::vector<T>& list) {
+    std::ranges::sort(list);
+    list.erase(std::unique(list.begin(), list.end()), list.end());
   }
 
   /// `longest`: bytes of the table, from its base on, where that is inside of the data.
@@ -198,7 +215,10 @@ class OpaqueCode {
       end = std::min(end, at + longest);
     }
     for (; at + sizeof(Word) <= end; at += sizeof(Word)) {
-      if (effort_ == 0) return;
+      if (effort_ == 0) {
+        gave_up_ = true;
+        return;
+      }
       --effort_;
       const uint64_t target = base + static_cast<uint64_t>(int64_t{load<Word>(bytes.data() + at)});
       if (lifter_.code_at(target) != nullptr && lifter_.map().starts_group(target))
@@ -262,6 +282,7 @@ class OpaqueCode {
   const WholeAddresses* const whole_ = lifter_.machine.whole;
   std::vector<std::pair<uint32_t, uint64_t>> bases_;  // ranges of data, and from where words count
   uint64_t effort_ = 100'000'000;                     // words of tables
+  bool gave_up_ = false;  // hostile: there are too many words or bases; everything is opaque
 };
 
 }  // namespace
