@@ -24,6 +24,7 @@
 #include <utility>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/equal_span.h"
 #include "optimizer/check/same_program_internal.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/ir/lookup.h"
@@ -174,10 +175,17 @@ void Comparison::relocated_word(const Relocation& relocation) {
 
 /// Whether a procedure that stays has the same bytes in both images, but for the words that
 /// relocations tell of, which relocated_words() and code_pointers() compare.
-bool Comparison::has_same_bytes(ProcedureId procedure) const {
+bool Comparison::has_same_bytes(ProcedureId procedure) {
   const Image &input = *before_.program.image, &output = *after_.program.image;
-  for (const CodeRange& range : before_.program.ranges) {
-    if (range.procedure != procedure) continue;
+  const auto& ranges = before_.program.ranges;
+  if (ranges_by_procedure_.empty()) {
+    for (uint32_t i = 0; i < ranges.size(); ++i)
+      ranges_by_procedure_.emplace_back(ranges[i].procedure, i);
+    std::ranges::sort(ranges_by_procedure_);
+  }
+  for (const auto& [owner, index] :
+       equal_span(ranges_by_procedure_, procedure, &std::pair<ProcedureId, uint32_t>::first)) {
+    const CodeRange& range = ranges[index];
     const auto before = input.bytes_at(range.start, range.end - range.start);
     const auto after = output.bytes_at(range.start, range.end - range.start);
     if (!before || !after) return false;

@@ -168,7 +168,7 @@ class Comparison {
   void pair_addresses(uint64_t before, uint64_t after, std::string_view what);
   void relocated_words();
   void relocated_word(const Relocation& relocation);
-  bool has_same_bytes(ProcedureId procedure) const;
+  bool has_same_bytes(ProcedureId procedure);
   void same_way(uint64_t address);
   bool is_inside_moved(uint64_t address) const;
   bool is_outside_of_understood_code(uint64_t address) const;
@@ -189,6 +189,8 @@ class Comparison {
   ComparedProgram before_;
   ComparedProgram after_;
   std::vector<uint64_t> dead_ends_;  // of the input, see Provenance
+  // Of the input; filled when needed.
+  std::vector<std::pair<ProcedureId, uint32_t>> ranges_by_procedure_;
   std::vector<Item> work_;
   std::vector<uint64_t> partner_;  // per block of `before`: the place of `after` it was walked with
   std::unordered_set<Visit, VisitHash> more_partners_;  // pairs of blocks with several partners
