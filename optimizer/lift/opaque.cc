@@ -281,7 +281,7 @@ class OpaqueCode {
   const Codec& codec_;
   const WholeAddresses* const whole_ = lifter_.machine.whole;
   std::vector<std::pair<uint32_t, uint64_t>> bases_;  // ranges of data, and from where words count
-  uint64_t effort_ = 100'000'000;                     // words of tables
+  uint64_t effort_ = 20'000'000;                      // words of tables
   bool gave_up_ = false;  // hostile: there are too many words or bases; everything is opaque
 };
 

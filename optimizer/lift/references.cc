@@ -32,8 +32,8 @@ bool refers_to_moving(const Lifter& lifter, uint32_t symbol) {
 }
 
 bool is_absolute(const Lifter& lifter, uint32_t symbol) {
-  return symbol == 0 || (symbol < lifter.image.symbols.size() &&
-                         lifter.image.symbols[symbol].section >= Symbol::kReserved);
+  return symbol < lifter.image.symbols.size() &&
+         lifter.image.symbols[symbol].section >= Symbol::kReserved;
 }
 
 void keep_absolute(Lifter& lifter, uint64_t place, uint64_t value) {
@@ -184,18 +184,6 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
   add_code_pointer(lifter, relocation.address, kind, target, base);
 }
 
-/// The relocation of a word of data says something that no word of data is known to hold: what it
-/// may refer to stays.
-void keep_unknown_word(Lifter& lifter, const Relocation& relocation, WordBases& bases) {
-  if (!refers_to_moving(lifter, relocation.symbol)) return;
-  if (!lifter.is_code_symbol(relocation.symbol))
-    throw Error(fmt::format("the relocation of type {} at {:#x}, which refers to unwind tables, is "
-                            "not understood",
-                            relocation.raw, relocation.address),
-                lifter.image.path);
-  bases.tables.keep_unknown(relocation);
-}
-
 void find_data_words(Lifter& lifter, WordBases& bases) {
   const bool whole = lifter.machine.whole != nullptr;
   for (const RelocationTable& table : lifter.image.relocations) {
@@ -207,7 +195,7 @@ void find_data_words(Lifter& lifter, WordBases& bases) {
       if (const auto kind = data_kind(relocation.role))
         find_data_word(lifter, relocation, *kind, bases);
       else
-        keep_unknown_word(lifter, relocation, bases);
+        bases.tables.keep_unknown(relocation);
     }
     if (whole) bases.tables.find_distances(table.relocations);
   }

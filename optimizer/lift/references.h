@@ -10,8 +10,8 @@ namespace respike {
 /// Whether the symbol belongs to something that may move: code, or unwind tables.
 bool refers_to_moving(const Lifter& lifter, uint32_t symbol);
 
-/// Whether the symbol is a number rather than a place, or there is none. The number may still be an
-/// address, since linker scripts can say `alias = ABSOLUTE(procedure)`.
+/// Whether the symbol is a number rather than a place. The number may still be an address, since
+/// linker scripts can say `alias = ABSOLUTE(procedure)`.
 bool is_absolute(const Lifter& lifter, uint32_t symbol);
 
 /// The word or field at `place` may be the address `value` or a number: the code there stays.

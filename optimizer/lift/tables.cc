@@ -95,7 +95,7 @@ std::optional<Tables::Word> Tables::word_of(const Relocation& relocation) {
     return std::nullopt;
   }
   if (!lifter_.is_code_symbol(relocation.symbol)) {  // unwind tables
-    add(word, word.place(), target);
+    add_from_here(word, target);
     return std::nullopt;
   }
   const Symbol& symbol = lifter_.image.symbols[relocation.symbol];
@@ -141,9 +141,11 @@ void Tables::find_named(Words row) {
   for (const Word& word : row) {
     if (!word.named) continue;
     const uint64_t base = word.named_base();
-    if (base == word.place() ||
-        (word.size == 4 && (is_known(base) || equal_span(bases, base, std::identity()).size() > 1)))
-      add(word, base, *word.named);
+    if (base == word.place())
+      add_from_here(word, *word.named);
+    else if (word.size == 4 &&
+             (is_known(base) || equal_span(bases, base, std::identity()).size() > 1))
+      add_from(base, word, *word.named);
     else
       give_up(word, row);
   }
@@ -164,9 +166,9 @@ void Tables::find_table(Words words, Words row) {
     if (contradict || (!from_start && !from_words))
       give_up(word, row);
     else if (from_start)
-      add(word, start, checked_target(start, start + word.distance));
+      add_from(start, word, checked_target(start, start + word.distance));
     else
-      add(word, word.place(), word.from_here());
+      add_from_here(word, word.from_here());
   }
 }
 
@@ -197,12 +199,14 @@ bool Tables::may_count_from_elsewhere(Words words) const {
   });
 }
 
-void Tables::add(const Word& word, uint64_t base, uint64_t target) {
-  ReferenceKind kind = ReferenceKind::table_relative32;
-  if (word.size == 8) kind = ReferenceKind::pc_relative64;
-  if (word.size == 4 && base == word.place()) kind = ReferenceKind::pc_relative32;
-  add_code_pointer(lifter_, word.place(), kind, target,
-                   kind == ReferenceKind::table_relative32 ? base : 0);
+void Tables::add_from_here(const Word& word, uint64_t target) {
+  add_code_pointer(lifter_, word.place(),
+                   word.size == 8 ? ReferenceKind::pc_relative64 : ReferenceKind::pc_relative32,
+                   target, 0);
+}
+
+void Tables::add_from(uint64_t base, const Word& word, uint64_t target) {
+  add_code_pointer(lifter_, word.place(), ReferenceKind::table_relative32, target, base);
 }
 
 void Tables::give_up(const Word& word, Words row) {
@@ -223,6 +227,12 @@ void Tables::give_up(uint64_t place, uint64_t target, uint64_t row_start, uint64
 }
 
 void Tables::keep_unknown(const Relocation& relocation) {
+  if (!refers_to_moving(lifter_, relocation.symbol)) return;
+  if (!lifter_.is_code_symbol(relocation.symbol))
+    throw Error(fmt::format("the relocation of type {} at {:#x}, which refers to unwind tables, is "
+                            "not understood",
+                            relocation.raw, relocation.address),
+                lifter_.image.path);
   const Symbol& symbol = lifter_.image.symbols[relocation.symbol];
   if (symbol.type != Symbol::Type::section)
     lifter_.make_opaque_at(symbol.value,

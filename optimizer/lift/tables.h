@@ -28,7 +28,8 @@ class Tables {
   /// the order of their addresses.
   uint64_t target_at(uint64_t word, uint64_t target);
   /// The word of a relocation that is not understood may lead to what the relocation means, and to
-  /// the code in front of it, from which it may count.
+  /// the code in front of that, since it need not count from its own place. Throws Error if it
+  /// means unwind tables: they move.
   void keep_unknown(const Relocation& relocation);
   /// Makes opaque what the words that were not understood may lead to; comes last.
   void settle();
@@ -57,7 +58,8 @@ class Tables {
   void find_table(Words words, Words row);
   bool all_in_table(Words words, uint64_t base, Users users) const;
   bool may_count_from_elsewhere(Words words) const;
-  void add(const Word& word, uint64_t base, uint64_t target);
+  void add_from_here(const Word& word, uint64_t target);
+  void add_from(uint64_t base, const Word& word, uint64_t target);
   void give_up(const Word& word, Words row);
   void give_up(uint64_t place, uint64_t target, uint64_t row_start, uint64_t row_end);
   bool is_known(uint64_t address) const;

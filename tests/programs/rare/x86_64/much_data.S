@@ -12,7 +12,7 @@ sums:   xor     %eax,%eax
         ret
         .size   sums,.-sums
         .p2align 4
-data:   .fill   1000000, 4, 0x40000000
+data:   .fill   200000, 4, 0x40000000
 
         .globl  tested
         .type   tested,@function
