@@ -40,11 +40,14 @@ std::optional<Mode> parse_mode(std::string_view text);
 
 /// An image as it is registered, by path.
 struct ImageFacts {
-  std::string path;     // absolute, as the loader opens it
+  std::string path;     // absolute, without symbolic links
   std::string soname;   // empty: none
   std::string machine;  // as `image info` prints it
   bool optimizable = false;
-  std::string reason;  // why not
+  std::string reason;    // why not
+  bool program = false;  // can be started; else a library
+  Id follows = 0;  // the image that an application loaded before, by the same link; set when the
+                   // image is added; 0: none
   bool operator==(const ImageFacts&) const = default;
 };
 struct ImageRow : ImageFacts {
@@ -54,13 +57,14 @@ struct ImageRow : ImageFacts {
 struct ApplicationRow {
   Id id = 0;
   std::string name;
-  Id main_image = 0;
+  Id main_image = 0;  // the first of those in role main
   Mode mode = Mode::original;
 };
 
 struct ApplicationImage {
   ImageRow image;
   Role role = Role::main;
+  std::string loaded_as;  // the path that the user named or the loader opens, perhaps through links
 };
 
 /// Tells without reading a file that the file did not change.
@@ -222,11 +226,21 @@ class Database {
   /// uses.
   void remove_application(Id application);
 
-  /// Notes that an application uses an image; does nothing when that is noted already.
-  void add_application_image(Id application, Id image, Role role);
+  /// Notes that an application uses an image; does nothing when that is noted already. `loaded_as`:
+  /// empty: the image's path.
+  void add_application_image(Id application, Id image, Role role,
+                             const std::string& loaded_as = {});
+  /// The same, but sets role and path of an image that is noted already.
+  void put_application_image(Id application, Id image, Role role, const std::string& loaded_as);
+  /// Puts `after` into the place of `before`. Returns false when the application does not use
+  /// `before`.
+  bool replace_application_image(Id application, Id before, Id after);
+  /// Throws Error unless the application uses the image in role main.
+  void set_main_image(Id application, Id image);
   /// Throws Error for the main image.
   void remove_application_image(Id application, Id image);
-  std::vector<ApplicationImage> images_of(Id application) const;  // main, linked, opened; by path
+  /// The main image, others in role main, linked, opened; each by path.
+  std::vector<ApplicationImage> images_of(Id application) const;
 
   // ---- images and builds ----
 
@@ -234,6 +248,11 @@ class Database {
   Id put_image(const ImageFacts& facts);
   std::optional<ImageRow> find_image(const std::string& path) const;
   ImageRow image(Id image) const;
+  std::vector<ImageRow> images() const;  // by path
+  /// Gives the image of the path `from` the path `to`. When there is an image of that path, the two
+  /// become one, with the builds, derived images, counts and applications of both: a run that was
+  /// counted for either is counted once. Does nothing when there is no image of the path `from`.
+  void move_image(const std::string& from, const std::string& to);
 
   /// Adds a build with its procedures, as profile_of(program) gives them; their counts are ignored.
   /// When the image has a build with this content, updates the file identity of that build and
@@ -270,7 +289,9 @@ class Database {
   /// and the procedures are the registered ones.
   Profile profile(Id build, const ProfileOptions& options = {}) const;
   ProfileSummary summary(Id build) const;
-  /// The newest build of the same image and machine with a lower number that has counts of its own.
+  /// The newest build of the same image and machine with a lower number that has counts of its own;
+  /// else such a build of the image that this one follows, and so on: the same content if it is
+  /// there, or the newest.
   std::optional<BuildRow> profiled_build_before(Id build) const;
 
   /// Adds a profile of this very build, e.g. a profile that a user kept in a file. Throws Error

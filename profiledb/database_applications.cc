@@ -1,8 +1,11 @@
 // Applications and the images that they use.
 //
+// An application has one or more images in role main, which the user named: programs, or a library.
+// The first of them is its main image.
+//
 // An image may belong to several applications, but has one profile: a library that two programs use
 // is counted in both. So removing an application leaves its images; prune() removes images that no
-// application uses any more.
+// application uses any more. Images: database_images.cc.
 
 #include <fmt/format.h>
 
@@ -26,29 +29,6 @@ std::vector<ApplicationRow> select_applications(Session& session, const std::str
                  row.mode = read_name<Mode>(session, kModeNames, mode);
                  rows.push_back(row);
                });
-  return rows;
-}
-
-template <typename... Values>
-std::vector<ApplicationImage> select_images(Session& session, const std::string& rest,
-                                            const Values&... values) {
-  std::vector<ApplicationImage> rows;
-  ApplicationImage row;
-  int optimizable = 0;
-  std::string role;
-  ImageRow& image = row.image;
-  for_each_row(
-      session.sql(),
-      "select image.id, image.path, image.soname, image.machine, image.optimizable, "
-      "image.reason, " +
-          rest,
-      std::tie(values...),
-      std::tie(image.id, image.path, image.soname, image.machine, optimizable, image.reason, role),
-      [&] {
-        image.optimizable = optimizable != 0;
-        row.role = read_name<Role>(session, kRoleNames, role);
-        rows.push_back(row);
-      });
   return rows;
 }
 
@@ -110,15 +90,42 @@ void Database::remove_application(Id application) {
   });
 }
 
-void Database::add_application_image(Id application, Id image, Role role) {
+void Database::add_application_image(Id application, Id image, Role role,
+                                     const std::string& loaded_as) {
   state_->write([&](soci::session& sql) {
     state_->require("application", application);
-    state_->require("image", image);
     const std::string name(name_of(role));
+    const std::string path = loaded_as.empty() ? this->image(image).path : loaded_as;
     change(sql,
-           "insert into application_image (application, image, role) select :a, :i, :r where not "
-           "exists (select 1 from application_image where application = :a2 and image = :i2)",
-           application, image, name, application, image);
+           "insert into application_image (application, image, role, loaded_as) select :a, :i, :r, "
+           ":p where not exists (select 1 from application_image where application = :a2 and image "
+           "= :i2)",
+           application, image, name, path, application, image);
+  });
+}
+
+void Database::put_application_image(Id application, Id image, Role role,
+                                     const std::string& loaded_as) {
+  state_->write([&](soci::session& sql) {
+    add_application_image(application, image, role, loaded_as);
+    const std::string name(name_of(role));
+    change(
+        sql,
+        "update application_image set role = :r, loaded_as = :p where application = :a and image "
+        "= :i",
+        name, loaded_as, application, image);
+  });
+}
+
+void Database::set_main_image(Id application, Id image) {
+  state_->write([&](soci::session& sql) {
+    long long found = 0;
+    sql << "select count(*) from application_image where application = :a and image = :i and role "
+           "= 'main'",
+        soci::use(application), soci::use(image), soci::into(found);
+    if (found == 0)
+      throw Error(fmt::format("{} is no main image of it", this->image(image).path), path());
+    change(sql, "update application set main_image = :i where id = :a", image, application);
   });
 }
 
@@ -132,54 +139,6 @@ void Database::remove_application_image(Id application, Id image) {
                   path());
     change(sql, "delete from application_image where application = :a and image = :i", application,
            image);
-  });
-}
-
-std::vector<ApplicationImage> Database::images_of(Id application) const {
-  return state_->read([&](soci::session&) {
-    state_->require("application", application);
-    return select_images(state_->session,
-                         "application_image.role from application_image join image on image.id = "
-                         "application_image.image where application_image.application = :a order "
-                         "by case application_image.role when 'main' then 0 when 'linked' then 1 "
-                         "else 2 end, image.path",
-                         application);
-  });
-}
-
-// ---- images ----
-
-Id Database::put_image(const ImageFacts& facts) {
-  return state_->write([&](soci::session& sql) {
-    const int optimizable = facts.optimizable ? 1 : 0;
-    if (const auto found = find_image(facts.path)) {
-      change(sql,
-             "update image set soname = :s, machine = :m, optimizable = :o, reason = :r where id = "
-             ":id",
-             facts.soname, facts.machine, optimizable, facts.reason, found->id);
-      return found->id;
-    }
-    const Id id = state_->next_id("image");
-    change(sql,
-           "insert into image (id, path, soname, machine, optimizable, reason) values (:id, :p, "
-           ":s, :m, :o, :r)",
-           id, facts.path, facts.soname, facts.machine, optimizable, facts.reason);
-    return id;
-  });
-}
-
-std::optional<ImageRow> Database::find_image(const std::string& path) const {
-  return state_->read([&](soci::session&) -> std::optional<ImageRow> {
-    const auto rows = select_images(state_->session, "'main' from image where path = :path", path);
-    if (rows.empty()) return std::nullopt;
-    return rows.front().image;
-  });
-}
-
-ImageRow Database::image(Id image) const {
-  return state_->read([&](soci::session&) {
-    state_->require("image", image);
-    return select_images(state_->session, "'main' from image where id = :id", image).front().image;
   });
 }
 

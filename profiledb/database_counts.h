@@ -3,14 +3,18 @@
 // to database*.cc and merging.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "profiledb/counts.h"
 #include "profiledb/database.h"
 
 namespace respike {
+
+class Session;
 
 /// Procedures with counts, each with its ordinal in a shape; in the order of ordinals.
 using EnteredProcedures = std::vector<std::pair<uint32_t, ProcedureProfile>>;
@@ -31,6 +35,10 @@ Id find_set(Database::State& state, Id shape, const std::string& purpose, int64_
 /// Adds an empty count set.
 Id add_set(Database::State& state, Id shape, const std::string& purpose, int64_t day,
            double weight);
+/// Calls `each` with the ordinal and the counts of each procedure of a count set, which is of this
+/// shape, in the order of ordinals.
+void for_each_counted(Session& session, Id set, const Shape& shape,
+                      const std::function<void(uint32_t, const ProcedureProfile&)>& each);
 /// Adds the counts of `entered` and a number of runs to a count set.
 void add_to_set(Database::State& state, Id set, const EnteredProcedures& entered, double runs);
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <set>
 
 #include "optimizer/base/hash.h"
 #include "profiledb/database_counts.h"
@@ -66,26 +68,6 @@ Profile empty_profile(const Database& database, Id build) {
   profile.image_build_id = row.build_id;
   profile.image_hash = row.file_hash;
   return profile;
-}
-
-/// Adds the counts of a set to a sum.
-void add_set(Session& session, CountSum& sum, Id set, double factor) {
-  soci::session& sql = session.sql();
-  int ordinal = 0;
-  soci::blob blob(sql);
-  ProcedureProfile procedure;
-  for_each_row(sql, "select ordinal, counts from procedure_count where count_set = :set",
-               std::tie(set), std::tie(ordinal, blob), [&] {
-                 if (ordinal < 0 || static_cast<size_t>(ordinal) >= sum.shape().size())
-                   session.damaged("there are counts of no procedure");
-                 procedure = sum.shape()[static_cast<size_t>(ordinal)];
-                 try {
-                   decode_counts(bytes_of(blob), procedure);
-                 } catch (const Error& error) {
-                   session.damaged(fmt::format("counts: {}", error.what()));
-                 }
-                 sum.add(static_cast<size_t>(ordinal), procedure, factor);
-               });
 }
 
 /// The weight of counts of a day: 1 for the newest day.
@@ -207,6 +189,28 @@ Shape Database::State::read_shape(Id id) {
 
 // ---- count sets ----
 
+void for_each_counted(Session& session, Id set, const Shape& shape,
+                      const std::function<void(uint32_t, const ProcedureProfile&)>& each) {
+  soci::session& sql = session.sql();
+  int ordinal = 0;
+  soci::blob blob(sql);
+  ProcedureProfile procedure;
+  for_each_row(sql,
+               "select ordinal, counts from procedure_count where count_set = :set order by "
+               "ordinal",
+               std::tie(set), std::tie(ordinal, blob), [&] {
+                 if (ordinal < 0 || static_cast<size_t>(ordinal) >= shape.size())
+                   session.damaged("there are counts of no procedure");
+                 procedure = shape[static_cast<size_t>(ordinal)];
+                 try {
+                   decode_counts(bytes_of(blob), procedure);
+                 } catch (const Error& error) {
+                   session.damaged(fmt::format("counts: {}", error.what()));
+                 }
+                 each(static_cast<uint32_t>(ordinal), procedure);
+               });
+}
+
 Id find_set(Database::State& state, Id shape, const std::string& purpose, int64_t day,
             double weight) {
   Id id = 0;
@@ -296,7 +300,10 @@ Profile Database::profile(Id build, const ProfileOptions& options) const {
         const double factor =
             std::min(set.weight * (set.carried ? options.carried_weight : 1), kMostWeight) *
             ageing(options, newest, set.day);
-        add_set(state_->session, sum, set.id, factor);
+        for_each_counted(state_->session, set.id, sum.shape(),
+                         [&](uint32_t ordinal, const ProcedureProfile& procedure) {
+                           sum.add(ordinal, procedure, factor);
+                         });
         profile.runs += set.runs * factor;
       }
       profile.procedures = profile.procedures.empty()
@@ -352,14 +359,21 @@ ProfileSummary Database::summary(Id build) const {
 std::optional<BuildRow> Database::profiled_build_before(Id build) const {
   return state_->read([&](soci::session& sql) -> std::optional<BuildRow> {
     const BuildRow row = this->build(build);
-    const int number = static_cast<int>(row.number);
+    const std::string content = row.content.hex();
+    int below = static_cast<int>(row.number);
+    std::set<Id> seen;  // images: merged ones may follow each other in a circle
     Id found = 0;
-    for_each_row(sql,
-                 "select build.id from build where build.image = :image and build.number < :number "
-                 "and build.machine = :machine and exists (select 1 from count_set join shape on "
-                 "shape.id = count_set.shape where shape.build = build.id and count_set.purpose <> "
-                 "'carried') order by build.number",
-                 std::tie(row.image, number, row.machine), std::tie(found), [] {});
+    for (Id image = row.image; image != 0 && found == 0 && seen.insert(image).second;
+         image = this->image(image).follows) {
+      for_each_row(sql,
+                   "select build.id from build where build.image = :image and build.number < "
+                   ":number and build.machine = :machine and exists (select 1 from count_set join "
+                   "shape on shape.id = count_set.shape where shape.build = build.id and "
+                   "count_set.purpose <> 'carried') order by case when build.content_hash = "
+                   ":content then 1 else 0 end, build.number",
+                   std::tie(image, below, row.machine, content), std::tie(found), [] {});
+      below = std::numeric_limits<int>::max();
+    }
     if (found == 0) return std::nullopt;
     return this->build(found);
   });

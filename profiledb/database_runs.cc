@@ -52,7 +52,8 @@ RunEntry find_entry(Database::State& state, const RunKey& key) {
   return entry;
 }
 
-void put_entry(Database::State& state, const RunEntry& before, const RunCounts& run, Id count_set) {
+void put_entry(Database::State& state, Id build, const RunEntry& before, const RunCounts& run,
+               Id count_set) {
   soci::session& sql = state.session.sql();
   const long long process = to_column(run.key.process_id), started = to_column(run.key.started),
                   hash = to_column(run.file_hash);
@@ -66,8 +67,7 @@ void put_entry(Database::State& state, const RunEntry& before, const RunCounts& 
            "insert into run (id, build, process, started, file, file_hash, merged, ended, weight, "
            "state, count_set) values (:id, :build, :process, :started, :file, :hash, :now, :ended, "
            ":weight, :state, :set)",
-           id, run.key.build, process, started, run.file, hash, now, ended, run.weight, name,
-           count_set);
+           id, build, process, started, run.file, hash, now, ended, run.weight, name, count_set);
   } else {
     change(
         sql,
@@ -128,7 +128,8 @@ std::optional<KnownRun> find_run(Database& database, const RunKey& key) {
   });
 }
 
-std::vector<bool> add_runs(Database& database, std::span<const RunCounts> runs,
+std::vector<bool> add_runs(Database& database, const ImageId& image,
+                           std::span<const RunCounts> runs,
                            std::span<const ProcedureProfile> procedures,
                            const EncodedShape& encoded) {
   Database::State& state = database.state();
@@ -136,9 +137,12 @@ std::vector<bool> add_runs(Database& database, std::span<const RunCounts> runs,
     std::vector<bool> news;
     std::map<std::pair<int64_t, double>, Id> sets;  // by day and weight
     std::map<Id, Group> groups;                     // by set
-    const Id shape = state.put_shape(runs.front().key.build, procedures, encoded, false);
+    const auto instrumented = find_instrumented(database, image);
+    if (!instrumented) throw RowGone("the image that counted is not known any more", state.path);
+    const Id build = instrumented->build;
+    const Id shape = state.put_shape(build, procedures, encoded, false);
     for (const RunCounts& run : runs) {
-      const RunEntry before = find_entry(state, run.key);
+      const RunEntry before = find_entry(state, {build, run.key.process_id, run.key.started});
       news.push_back(before.id == 0 || before.state != RunState::finished);
       if (!news.back()) continue;
       if (before.count_set != 0)
@@ -147,14 +151,14 @@ std::vector<bool> add_runs(Database& database, std::span<const RunCounts> runs,
       if (!run.finished) {
         const Id set = add_set(state, shape, "run", day, run.weight);
         add_to_set(state, set, run.entered, 1);
-        put_entry(state, before, run, set);
+        put_entry(state, build, before, run, set);
         continue;
       }
       Id& set = sets[{day, run.weight}];
       if (set == 0) set = find_set(state, shape, "day", day, run.weight);
       add(groups[set].sum, run.entered);
       ++groups[set].runs;
-      put_entry(state, before, run, set);
+      put_entry(state, build, before, run, set);
     }
     for (const auto& [set, group] : groups) add_to_set(state, set, group.sum, group.runs);
     return news;

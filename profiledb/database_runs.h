@@ -45,10 +45,12 @@ std::optional<InstrumentedImage> find_instrumented(Database& database, const Ima
 
 std::optional<KnownRun> find_run(Database& database, const RunKey& key);
 
-/// Adds runs of one instrumented image, whose shape is `procedures`, in one transaction. A run that
-/// the database has as finished is left alone; counts of a run that the database has as running are
-/// replaced. Returns for each run whether it was added or replaced.
-std::vector<bool> add_runs(Database& database, std::span<const RunCounts> runs,
+/// Adds runs of one instrumented image, whose shape is `procedures`, in one transaction, to the
+/// build that the image belongs to now: the build of the keys may have become one with another. A
+/// run that the database has as finished is left alone; counts of a run that the database has as
+/// running are replaced. Returns for each run whether it was added or replaced.
+std::vector<bool> add_runs(Database& database, const ImageId& image,
+                           std::span<const RunCounts> runs,
                            std::span<const ProcedureProfile> procedures,
                            const EncodedShape& encoded);
 

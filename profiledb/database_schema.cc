@@ -65,7 +65,7 @@ void make_or_migrate(Session& session, const SchemaVersions& versions) {
 }  // namespace
 
 const SchemaVersions& current_schema() {
-  static constexpr int kNewest = 5;
+  static constexpr int kNewest = 6;
   static constexpr Migration kMigrations[] = {
       {1, "alter table build add column matched text not null default ''"},
       {2,
@@ -87,6 +87,14 @@ const SchemaVersions& current_schema() {
        "(id) on delete cascade, ordinal integer not null, kind text not null check (kind in "
        "('figure', 'cycles')), name text not null, original bigint not null, optimized "
        "bigint not null, primary key (comparison, ordinal) )"},
+      // Paths lose their symbolic links later, one by one (database_images.cc).
+      {5,
+       "alter table image add column program integer not null default 0;"
+       "update image set program = 1 where id in (select main_image from application);"
+       "alter table image add column follows integer references image (id) on delete set null;"
+       "alter table application_image add column loaded_as text not null default '';"
+       "update application_image set loaded_as = (select path from image where image.id = "
+       "application_image.image)"},
   };
   static const SchemaVersions versions = {kNewest, kSchema, kMigrations};
   return versions;

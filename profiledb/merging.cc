@@ -46,6 +46,7 @@ constexpr const char* kUnknown = "unknown";
 
 /// An instrumented image and the runs that were read from its counter files.
 struct CountedImage {
+  ImageId id{};
   Id build = 0;
   bool usable = false;  // the counter map could be read
   CounterMap map;
@@ -192,6 +193,7 @@ class Merger {
     const auto found = find_instrumented(database_, id);
     if (!found) return nullptr;
     CountedImage& image = images_[id];
+    image.id = id;
     image.build = found->build;
     try {
       image.map = decode_counter_map(database_.store().read(found->map));
@@ -254,7 +256,8 @@ class Merger {
   /// Commits the waiting runs of an image, then removes the files of the finished ones.
   void add(CountedImage& image) {
     if (image.runs.empty()) return;
-    const std::vector<bool> news = add_runs(database_, image.runs, image.procedures, image.encoded);
+    const std::vector<bool> news =
+        add_runs(database_, image.id, image.runs, image.procedures, image.encoded);
     for (size_t i = 0; i < news.size(); ++i) {
       if (!image.runs[i].finished) {
         result_.running += news[i];

@@ -1,4 +1,4 @@
--- The profile database, version 5.
+-- The profile database, version 6.
 --
 -- Applications use images; an image has builds; a build has what was counted of it, and images that
 -- were made of it. Files (the images made, and the maps of their counters) are not in here: they lie
@@ -17,21 +17,24 @@ create table schema_version (
 
 -- ---- what there is ----
 
--- A file that programs load or run, by the path under which the loader opens it.
+-- A file that programs load or run, by its path without symbolic links.
 create table image (
   id integer primary key,
   path text not null unique,
   soname text not null,          -- of a shared library; else empty
   machine text not null,         -- as `respike image info` prints it
   optimizable integer not null,  -- 0 or 1
-  reason text not null           -- why it is not; else empty
+  reason text not null,          -- why it is not; else empty
+  program integer not null,      -- 1: can be started; 0: a library
+  follows integer references image (id) on delete set null  -- the image that an application loaded
+                                 -- before, by the same link; its profile is carried over
 );
 
--- What a user registers, starts and optimizes.
+-- What a user registers, starts and optimizes: one or more programs, or a library.
 create table application (
   id integer primary key,
   name text not null unique,
-  main_image integer not null references image (id),
+  main_image integer not null references image (id),  -- the first of those in role main
   mode text not null check (mode in ('original', 'instrumented', 'optimized'))
 );
 
@@ -39,7 +42,10 @@ create table application (
 create table application_image (
   application integer not null references application (id) on delete cascade,
   image integer not null references image (id),
-  role text not null check (role in ('main', 'linked', 'opened')),  -- opened: by dlopen
+  role text not null check (role in ('main', 'linked', 'opened')),  -- main: named by the user;
+                                                                    -- opened: by dlopen
+  loaded_as text not null,  -- the path that the user named or the loader opens: where a symbolic
+                            -- link on the way leads to another file, so does the application
   primary key (application, image)
 );
 create index application_image_by_image on application_image (image);

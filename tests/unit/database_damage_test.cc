@@ -153,6 +153,39 @@ TEST(DatabaseVersions, TheFirstOneCanBeRead) {
   EXPECT_EQ(database.matched(builds[0].id), "something");
 }
 
+/// A file of version 5, which knew images by the paths under which they were loaded, and one
+/// program for each application.
+TEST(DatabaseVersions, TheFifthOneCanBeRead) {
+  const TemporaryFolder folder;
+  const auto script = contents_of(fs::path(RESPIKE_SOURCE_DIR) / "tests/unit/database_5.sql");
+  ASSERT_FALSE(script.empty());
+  run_sql(folder / "x.db", std::string(script.begin(), script.end()));
+  Database database(folder / "x.db");
+  const auto uses = [&](const std::string& name) {
+    std::vector<std::tuple<std::string, Role, std::string, bool>> result;
+    for (const auto& [image, role, loaded_as] :
+         database.images_of(database.find_application(name)->id))
+      result.emplace_back(image.path, role, loaded_as, image.program);
+    return result;
+  };
+  using Uses = decltype(uses("sort"));
+  const Uses::value_type main = {"/usr/bin/sort", Role::main, "/usr/bin/sort", true};
+  const std::string spelt = "/lib/libsort.so.1", path = "/usr/lib/libsort.so.1";
+  EXPECT_EQ(uses("sort"), (Uses{main, {path, Role::linked, path, false}}));
+  EXPECT_EQ(uses("uniq"), (Uses{main, {spelt, Role::opened, spelt, false}}));
+  EXPECT_EQ(database.find_image(path)->follows, 0);
+  database.move_image(spelt, path);
+  EXPECT_EQ(uses("uniq"), (Uses{main, {path, Role::opened, spelt, false}}));
+  const auto builds = database.builds(database.find_image(path)->id);
+  ASSERT_EQ(builds.size(), 2u);
+  EXPECT_EQ(builds[0].first_seen, 1'700'000'300);
+  EXPECT_EQ(database.summary(builds[0].id).runs, 5);
+  EXPECT_EQ(database.summary(builds[0].id).carried_runs, 2);
+  EXPECT_EQ(database.runs(builds[0].id).size(), 2u);
+  EXPECT_EQ(database.derived(builds[0].id).size(), 2u);
+  EXPECT_EQ(database.profiled_build_before(builds[0].id)->id, builds[1].id);
+}
+
 const int kNow = current_schema().newest;
 const Migration kSteps[] = {{kNow,
                              "alter table application add column note text; "

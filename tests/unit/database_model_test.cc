@@ -1,6 +1,7 @@
 // Compares random sequences of operations on a database with a model of the database, which is
 // lists in memory. After every few steps both must agree.
 
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -49,7 +50,7 @@ class Model {
   }
 
   void step() {
-    switch (below(random_, 16)) {
+    switch (below(random_, 17)) {
       case 0:
         return put_image();
       case 1:
@@ -76,6 +77,8 @@ class Model {
         return merge();
       case 14:
         return give();
+      case 15:
+        return move();
       default:
         return one_in(random_, 2) ? prune() : reopen();
     }
@@ -95,7 +98,9 @@ class Model {
       EXPECT_EQ(images, expected.images);
     }
     EXPECT_EQ(names.size(), applications_.size());
-    for (const std::string& path : kPaths) {
+    std::set<std::string> paths(kPaths.begin(), kPaths.end());
+    for (const auto& [first, path] : places_) paths.insert(path);
+    for (const std::string& path : paths) {
       const auto image = database_->find_image(path);
       ASSERT_EQ(image.has_value(), images_.contains(path)) << path;
       if (!image) continue;
@@ -131,7 +136,11 @@ class Model {
     EXPECT_EQ(runs, build.runs);
   }
 
-  const std::string& any_path() { return kPaths[below(random_, kPaths.size())]; }
+  /// Where the image is now that was first at this path.
+  const std::string& place_of(const std::string& path) {
+    return places_.try_emplace(path, path).first->second;
+  }
+  const std::string& any_path() { return place_of(kPaths[below(random_, kPaths.size())]); }
   std::string any_name() { return "application" + std::to_string(below(random_, 4)); }
   Id image_id(const std::string& path) { return database_->find_image(path)->id; }
 
@@ -182,16 +191,54 @@ class Model {
     return nullptr;
   }
 
+  /// Moves an image to a new path, or to that of another image: then they become one. Whatever was
+  /// at the old path is at the new one from then on.
+  void move() {
+    const std::string from = any_path();
+    const std::string to =
+        one_in(random_, 2) ? any_path() : "/moved/" + std::to_string(below(random_, 4));
+    if (one_in(random_, 4)) {  // this time it is rolled back
+      Database::Transaction transaction(*database_);
+      database_->move_image(from, to);
+      return;
+    }
+    database_->move_image(from, to);
+    if (from == to) return;
+    for (auto& [first, path] : places_)
+      if (path == from) path = to;
+    const auto moved = images_.find(from);
+    if (moved == images_.end()) return;
+    std::vector<ModelBuild> builds = std::move(moved->second);
+    images_.erase(moved);
+    auto& there = images_[to];
+    std::move(builds.begin(), builds.end(), std::back_inserter(there));
+    // All builds were first seen in the same second or so: their order is that of the database.
+    std::map<size_t, uint32_t> numbers;
+    for (const BuildRow& row : database_->builds(image_id(to)))
+      for (size_t p = 0; p < programs_.size(); ++p)
+        if (programs_[p]->map().original_hash == row.file_hash) numbers[p] = row.number;
+    for (ModelBuild& build : there) build.number = numbers[build.program];
+    for (auto& [name, application] : applications_) {
+      if (application.main == from) application.main = to;
+      const auto used = application.images.find(from);
+      if (used == application.images.end()) continue;
+      const Role role = used->second;
+      application.images.erase(used);
+      const auto [both, added] = application.images.emplace(to, role);
+      if (!added) both->second = std::min(both->second, role);
+    }
+  }
+
   /// Makes a build. A program has one path, so that its counter files belong to one build.
   void put_build() {
     const size_t program = below(random_, kPrograms);
-    const std::string& path = kPaths[program % kPaths.size()];
+    const std::string& path = place_of(kPaths[program % kPaths.size()]);
     if (one_in(random_, 5)) {  // this time it is rolled back
       Database::Transaction transaction(*database_);
-      programs_[program]->put_into(*database_, path);
+      programs_[program]->put_into(*database_, path, "content");
       return;
     }
-    programs_[program]->put_into(*database_, path);
+    programs_[program]->put_into(*database_, path, "content");
     auto& builds = images_[path];
     uint32_t number = 1;
     for (const ModelBuild& build : builds) number = std::max(number, build.number + 1);
@@ -271,7 +318,7 @@ class Model {
 
   Id build_id(size_t program) {
     return database_
-        ->find_build(image_id(kPaths[program % kPaths.size()]),
+        ->find_build(image_id(place_of(kPaths[program % kPaths.size()])),
                      FileIdentity{programs_[program]->map().original_hash, 2, 3})
         ->id;
   }
@@ -322,6 +369,8 @@ class Model {
   std::vector<std::unique_ptr<CountingProgram>> programs_;
   std::map<std::string, ModelApplication> applications_;
   std::map<std::string, std::vector<ModelBuild>> images_;
+  std::map<std::string, std::string>
+      places_;  // of images, by the path that each was put under first
   std::vector<ModelFile> files_;
   uint64_t clock_ = 0;
 };

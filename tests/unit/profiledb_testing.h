@@ -134,10 +134,13 @@ class CountingProgram {
     return profile;
   }
 
-  void put_into(Database& database, const std::string& path = "/toy/program") {
+  /// `content`: of the file; empty: of no other path.
+  void put_into(Database& database, const std::string& path = "/toy/program",
+                const std::string& content = {}) {
     const Id image_row = database.put_image({path, "", "toy", true, ""});
     BuildFacts facts;
-    facts.content = content_hash(text_bytes(path + std::to_string(map_.original_hash)));
+    facts.content = content_hash(
+        text_bytes((content.empty() ? path : content) + std::to_string(map_.original_hash)));
     facts.file_hash = map_.original_hash;
     facts.file = {map_.original_hash, 2, 3};
     build_ = database.put_build(image_row, facts, procedures());
@@ -146,6 +149,9 @@ class CountingProgram {
     database.add_instrumented(build_, {DerivedKind::instrumented, "shared", "", stored}, image());
     spool_ = database.make_spool(build_);
   }
+
+  /// Another identity, as if the image were instrumented with other options.
+  void instrument_anew() { ++id_[14]; }
 
   Id build() const { return build_; }
   const std::filesystem::path& spool() const { return spool_; }
