@@ -294,6 +294,12 @@ Libraries Search::run() {
 }  // namespace
 
 ProgramImage read_program(const fs::path& path) {
+  ProgramImage program = read_program_or_library(path);
+  if (!program.view.is_program()) throw Error("it is a library, not a program", path);
+  return program;
+}
+
+ProgramImage read_program_or_library(const fs::path& path) {
   ProgramImage program;
   program.path = absolute_path(path);
   std::error_code error;
@@ -304,10 +310,8 @@ ProgramImage read_program(const fs::path& path) {
   if (!program.view.machine.known)
     throw Error("it is a program for a machine that Respike does not know", path);
   program.platform = &platform_of(*program.view.machine.known);
-  // Neither do static position-independent programs have an interpreter, but they have the mark.
-  if (program.view.shared && program.view.interpreter.empty() && !program.view.marked_program)
-    throw Error("it is a library, not a program", path);
-  if (access(program.path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);
+  if (program.view.is_program() && access(program.path.c_str(), X_OK) != 0)
+    throw Error("it may not be executed", path);
   return program;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The libraries that the dynamic linker loads together with a program, found without running it.
+// The libraries that the dynamic linker loads together with a program or with another library,
+// found without running anything.
 
 #include <filesystem>
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace respike {
 
-/// A program as it is started.
+/// A program as it is started, or a library as it is loaded.
 struct ProgramImage {
   std::filesystem::path path;  // absolute, with symbolic links as given
   const Platform* platform = nullptr;
@@ -21,6 +22,8 @@ struct ProgramImage {
 /// Reads a program. Throws Error when the file does not exist, cannot be read, is no program, or is
 /// for a machine that is not known.
 ProgramImage read_program(const std::filesystem::path& path);
+/// The same for a program or a library.
+ProgramImage read_program_or_library(const std::filesystem::path& path);
 
 struct LoadedLibrary {
   std::string name;            // by which another image needs the library
@@ -67,7 +70,8 @@ std::vector<std::string> variables_to_find_libraries(const std::filesystem::path
                                                      const std::filesystem::path& original);
 
 /// All libraries that the program needs, that these libraries need, and so on. A static program has
-/// none.
+/// none. Of a library, those that it finds by itself: its $ORIGIN is the folder of its file, and
+/// the search paths of the program that will load it are not known.
 Libraries find_libraries(const ProgramImage& program, const LibrarySearch& search);
 
 }  // namespace respike

@@ -335,6 +335,26 @@ TEST(Libraries, DamagedImages) {
   EXPECT_THROW(read_program(folder.path()), Error);
 }
 
+TEST(Libraries, OfALibraryByItself) {
+  if (!host_is_known()) GTEST_SKIP();
+  const TemporaryFolder folder;
+  const std::string own = "$ORIGIN/own";
+  fs::create_directory(folder / "own");
+  write(folder / "liba.so", {.soname = "liba.so", .runpath = own, .needed = {"libb.so", "none"}});
+  write(folder / "own" / "libb.so", {.soname = "libb.so", .needed = {"liba.so"}});
+  fs::permissions(folder / "liba.so", fs::perms(0644));
+  EXPECT_THROW(read_program(folder / "liba.so"), Error);
+  const ProgramImage library = read_program_or_library(folder / "liba.so");
+  EXPECT_FALSE(library.view.is_program());
+  const Libraries libraries = find_libraries(library, {});
+  ASSERT_EQ(libraries.loaded.size(), 1u) << "neither a dynamic linker nor itself";
+  EXPECT_EQ(libraries.loaded[0].path, folder / "own" / "libb.so");
+  ASSERT_EQ(libraries.missing.size(), 1u);
+  EXPECT_EQ(libraries.missing[0].name, "none");
+  write(folder / "p", {.interpreter = kLoader});
+  EXPECT_TRUE(read_program_or_library(folder / "p").view.is_program());
+}
+
 std::optional<uint16_t> number_of(const fs::path& path) {
   const auto machine = file_machine_of(path);
   return machine ? std::optional(machine->raw) : std::nullopt;

@@ -38,6 +38,10 @@ struct LoaderView {
   std::vector<Dependency> needed;  // in file order
   std::optional<std::string> rpath, runpath;
   bool no_default_folders = false;
+
+  /// Whether the image can be started; else it is a library. Neither do static position-independent
+  /// programs have an interpreter, but they have the mark.
+  bool is_program() const { return !shared || !interpreter.empty() || marked_program; }
 };
 
 /// Throws Error when the file cannot be read, is not a 64-bit little-endian ELF program or library,
