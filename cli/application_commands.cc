@@ -91,16 +91,20 @@ std::string left_alone(const ImageRow& image, std::string& last_reason) {
 // ---- register ----
 
 struct RegisterArguments {
-  std::string image, name;
+  std::vector<std::string> images;
+  std::string name;
   bool json = false;
 };
 
 void run_register(const RegisterArguments& arguments, const DatabaseOption& database) {
+  if (arguments.images.size() > 1 && arguments.name.empty())
+    throw CLI::ValidationError("an application of several programs needs a name: --name NAME");
+  const std::vector<std::filesystem::path> files(arguments.images.begin(), arguments.images.end());
   RegisterResult result;
   with_environment(
       database,
       [&](Environment& environment) {
-        result = environment.register_application(arguments.image, arguments.name);
+        result = environment.register_application(files, arguments.name);
       },
       Absent::make);
   if (arguments.json) {
@@ -108,6 +112,7 @@ void run_register(const RegisterArguments& arguments, const DatabaseOption& data
     for (const auto& [image, role] : result.images)
       images.push_back({{"path", image.path},
                         {"role", name_of(role)},
+                        {"program", image.program},
                         {"machine", image.machine},
                         {"optimizable", image.optimizable},
                         {"reason", image.reason}});
@@ -133,6 +138,8 @@ Json to_json(const ImageView& view) {
   if (view.profile.age_days) age = *view.profile.age_days;
   return {{"path", view.image.path},
           {"role", name_of(view.role)},
+          {"program", view.image.program},
+          {"loaded_as", view.loaded_as},
           {"soname", view.image.soname},
           {"machine", view.image.machine},
           {"optimizable", view.image.optimizable},
@@ -156,10 +163,23 @@ Json to_json(const ImageView& view) {
 Json to_json(const ApplicationView& view) {
   Json images = Json::array();
   for (const ImageView& image : view.images) images.push_back(to_json(image));
+  Json programs = Json::array();
+  for (const ImageView* program : view.programs()) programs.push_back(program->image.path);
   return {{"name", view.name},
           {"main", view.main},
+          {"programs", std::move(programs)},
           {"mode", name_of(view.mode)},
           {"images", std::move(images)}};
+}
+
+/// The main image, with its problem and the number of other programs.
+std::string main_text(const ApplicationView& view) {
+  const size_t programs = view.programs().size();
+  std::string text = view.main;
+  if (!view.images.empty() && !view.images[0].problem.empty())
+    text += fmt::format(" ({})", view.images[0].problem);
+  if (programs > 1) text += fmt::format(" and {} more", programs - 1);
+  return text;
 }
 
 void run_list(bool json, const DatabaseOption& database) {
@@ -176,7 +196,6 @@ void run_list(bool json, const DatabaseOption& database) {
   std::vector<std::vector<std::string>> rows = {
       {"name", "mode", "images", "optimized", "profile", "main image"}};
   for (const ApplicationView& view : views) {
-    const std::string problem = view.images.empty() ? "" : view.images[0].problem;
     const auto can = std::count_if(view.images.begin(), view.images.end(),
                                    [](const ImageView& i) { return i.image.optimizable; });
     const auto done = std::count_if(view.images.begin(), view.images.end(),
@@ -186,7 +205,7 @@ void run_list(bool json, const DatabaseOption& database) {
     rows.push_back({view.name, std::string(name_of(view.mode)), std::to_string(view.images.size()),
                     fmt::format("{} of {}{}", done, can, grew ? ", before the latest runs" : ""),
                     view.images.empty() ? "none" : short_profile_text(view.images[0].profile),
-                    problem.empty() ? view.main : fmt::format("{} ({})", view.main, problem)});
+                    main_text(view)});
   }
   if (!views.empty()) print_table(rows);
 }
@@ -238,13 +257,16 @@ void run_prune(const PruneArguments& arguments, const DatabaseOption& database) 
 }  // namespace
 
 void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
-  CLI::App* command =
-      app.add_subcommand("register", "Register a program and the libraries that it loads");
+  CLI::App* command = app.add_subcommand(
+      "register", "Register programs, or a library, and the libraries they load");
   auto registration = std::make_shared<RegisterArguments>();
-  command->add_option("MAIN_IMAGE", registration->image, "program")
+  command
+      ->add_option("MAIN_IMAGE", registration->images, "programs of one application, or a library")
       ->required()
       ->check(name_of("FILE"));
-  command->add_option("--name", registration->name, "its name; by default its file's")
+  command
+      ->add_option("--name", registration->name,
+                   "the application's name; by default the file's, if there is only one")
       ->type_name("NAME");
   command->add_flag("--json", registration->json, "print JSON");
   command->callback([registration, database] { run_register(*registration, *database); });

@@ -18,7 +18,7 @@ namespace respike::cli {
 namespace {
 
 struct RunArguments {
-  std::string name;
+  std::string name, program;
   std::vector<std::string> environment;
 };
 
@@ -30,6 +30,7 @@ std::string assignment_problem(const std::string& text) {
 ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
                const std::vector<std::string>& words) {
   RunOptions options;
+  options.program = arguments.program;
   options.arguments = words;
   options.environment = arguments.environment;
   options.warn = [](const std::string& text) { complain("warning: " + std::string(text)); };
@@ -77,6 +78,9 @@ void add_run_command(CLI::App& app, const SharedDatabase& database,
   command->footer("The exit status is the program's; 125 when it could not be run.");
   auto arguments = std::make_shared<RunArguments>();
   command->add_option("NAME", arguments->name, "application")->required();
+  command->add_option("--program", arguments->program, "which of several programs, by path or name")
+      ->check(name_of("FILE"))
+      ->type_name("FILE");
   command->add_option("--env", arguments->environment, "set VAR=VALUE for the program (repeatable)")
       ->type_name("VAR=VALUE")
       ->allow_extra_args(false)

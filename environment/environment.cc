@@ -10,11 +10,27 @@
 #include <algorithm>
 #include <set>
 
+#include "environment/links.h"
 #include "optimizer/base/error.h"
 
 namespace respike {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// The paths of images; of many the first ones.
+std::string some_paths(const std::vector<ApplicationImage>& images) {
+  constexpr size_t kMost = 6;
+  std::vector<std::string> paths;
+  for (const ApplicationImage& used : images)
+    if (paths.size() < kMost) paths.push_back(used.loaded_as);
+  const std::string text = fmt::format("{}", fmt::join(paths, ", "));
+  if (images.size() <= kMost) return text;
+  return fmt::format("{} and {} more", text, images.size() - kMost);
+}
+
+}  // namespace
 
 Environment::Environment(const fs::path& database, Access access)
     : database_(database, access), access_(access) {}
@@ -46,11 +62,12 @@ std::vector<ApplicationImage> Environment::chosen_images(
       }
     };
     choose([&](const ApplicationImage& used) {
-      return used.image.path == absolute || fs::equivalent(used.image.path, absolute, error);
+      return used.image.path == absolute || real_path(used.image.path) == real_path(absolute);
     });
     if (!found)
       choose([&](const ApplicationImage& used) {
-        return fs::path(used.image.path).filename() == name || used.image.soname == name;
+        return fs::path(used.image.path).filename() == name || used.image.soname == name ||
+               fs::path(used.loaded_as).filename() == name;
       });
     if (!found) throw Error(fmt::format("it is not an image of {}", application.name), name);
   }
@@ -58,6 +75,44 @@ std::vector<ApplicationImage> Environment::chosen_images(
   for (const ApplicationImage& used : all)
     if (chosen.contains(used.image.id)) images.push_back(used);
   return images;
+}
+
+/// The program of an application that `file` names, by a path or by the file's name; empty: the
+/// only program. `loaded_as` is what to start: a program may do different things under different
+/// names. Throws Error when there is no program, or not one only.
+ApplicationImage Environment::chosen_program(const ApplicationRow& application,
+                                             const std::string& file) const {
+  std::vector<ApplicationImage> programs, named;
+  for (const ApplicationImage& used : database_.images_of(application.id))
+    if (used.role == Role::main && used.image.program) programs.push_back(used);
+  const std::string& name = application.name;
+  if (programs.empty())
+    throw Error(
+        fmt::format("{} is a library, which is not run by itself: respike exec {} -- "
+                    "COMMAND runs a command that loads it",
+                    name, name));
+  if (file.empty() && programs.size() == 1) return programs.front();
+  for (const ApplicationImage& used : programs) {
+    std::error_code error;
+    if (file == fs::path(used.loaded_as).filename() || file == fs::path(used.image.path).filename())
+      named.push_back(used);
+    const fs::path path = fs::absolute(file, error);
+    if (file.empty() || real_path(path) != real_path(used.loaded_as)) continue;
+    ApplicationImage found = used;
+    found.loaded_as = path;
+    return found;
+  }
+  if (named.size() == 1) return named.front();
+  const std::string paths = some_paths(programs);
+  if (!file.empty())
+    throw Error(fmt::format("{} of {}, which has {}",
+                            named.empty() ? "it is no program" : "it is the name of two programs",
+                            name, paths),
+                file);
+  throw Error(
+      fmt::format("{} has {} programs, {}: respike run --program FILE {} runs one of them, and "
+                  "respike exec {} -- COMMAND runs a command that starts them",
+                  name, programs.size(), paths, name, name));
 }
 
 void Environment::set_mode(const std::string& name, Mode mode) {

@@ -2,11 +2,12 @@
 // The optimization environment: what a user does with applications. The command line and a GUI call
 // the same functions; nothing here prints or exits.
 //
-// An application is a program with the images that it loads. Each image has builds: the contents
-// that its file had. Instrumented and optimized images are derived from builds and kept beside the
-// database; original files are never changed. Every operation looks at the files first: a file that
-// changed is a new build, which gets the older build's profile as far as the profile fits. An image
-// derived from an older build is neither run nor exported. Operations whose work is done already do
+// An application is a program, or several, or a library, with the images that these load. Each
+// image is a file, known by its path without symbolic links, and has builds: the contents that its
+// file had. Instrumented and optimized images are derived from builds and kept beside the database;
+// original files are never changed. Every operation looks at the files first: a file that changed
+// is a new build, which gets the older build's profile as far as the profile fits. An image derived
+// from an older build is neither run nor exported. Operations whose work is done already do
 // nothing.
 //
 // Images of one application are for one machine, since they share a process. Operations that make,
@@ -33,6 +34,8 @@
 namespace respike {
 
 struct ImageContent;
+struct LoaderView;
+struct ProgramImage;
 
 /// What an operation did with an image, or why it left the image alone.
 struct ImageOutcome {
@@ -82,6 +85,7 @@ struct ProfileView {
 struct ImageView {
   ImageRow image;
   Role role{};
+  std::string loaded_as;          // as in ApplicationImage
   std::string problem;            // the file cannot be read, or is for another machine than the
                                   // main image; else empty
   std::optional<BuildRow> build;  // the present build, if the image can be optimized
@@ -92,12 +96,18 @@ struct ImageView {
 };
 
 struct ApplicationView {
-  std::string name, main;
+  std::string name;
+  std::string main;  // path of the program that was named first, or of the library
   Mode mode{};
   std::vector<ImageView> images;  // main, linked, opened
+
+  /// The images that can be started, the first one first; none: the application is a library.
+  std::vector<const ImageView*> programs() const;
 };
 
 struct RunOptions {
+  std::string program;  // which of the application's programs, by path or file name; empty: its
+                        // only one
   std::vector<std::string> arguments;
   std::vector<std::string> environment;  // NAME=VALUE
   std::function<void(const std::string&)> warn;
@@ -111,10 +121,12 @@ class Environment {
 
   // ---- setting up ----
 
-  /// Registers a program and its libraries under `name`; empty: the program's file name. When the
-  /// program is registered already, looks for its libraries anew. Throws Error when another program
-  /// has the name.
-  RegisterResult register_application(const std::filesystem::path& main_image, std::string name);
+  /// Registers programs, or a library, and the libraries that these load under `name`; empty: the
+  /// file name of the only one. When the application is registered already, it has these programs
+  /// from now on, and libraries are looked for anew. Throws Error when an application without any
+  /// of these programs has the name.
+  RegisterResult register_application(const std::vector<std::filesystem::path>& main_images,
+                                      std::string name);
   void set_mode(const std::string& name, Mode mode);
   void unregister(const std::string& name);
   PruneResult prune(unsigned keep, bool dry_run);
@@ -143,8 +155,8 @@ class Environment {
 
   // ---- running ----
 
-  /// Runs the program in its mode. In mode instrumented the program is a child of this process and
-  /// run() returns how the program ended; else this process becomes the program.
+  /// Runs a program of the application in its mode. In mode instrumented the program is a child of
+  /// this process and run() returns how the program ended; else this process becomes the program.
   ProgramEnd run(const std::string& name, const RunOptions& options);
   /// Merges the counter files that runs left, and registers libraries that runs opened.
   MergeResult collect();
@@ -167,11 +179,15 @@ class Environment {
  private:
   std::vector<ApplicationImage> chosen_images(const ApplicationRow& application,
                                               const std::vector<std::string>& names) const;
+  ApplicationImage chosen_program(const ApplicationRow& application, const std::string& file) const;
   std::optional<ApplicationRow> find_registered(const std::string& name,
-                                                const std::filesystem::path& program) const;
-  Id put_application(const std::string& name, const std::filesystem::path& program, Id main,
-                     const std::vector<Id>& linked, RegisterResult& result);
-  Id register_file(const std::filesystem::path& file, const std::string& soname);
+                                                const std::vector<ProgramImage>& mains) const;
+  Id put_application(const std::string& name, const std::vector<ProgramImage>& mains,
+                     const std::vector<ApplicationImage>& images, RegisterResult& result);
+  Id register_file(const std::filesystem::path& file, const LoaderView& view, Id before);
+  void make_paths_canonical();
+  void follow_links(const ApplicationRow& application);
+  ImageRow present_image(const ApplicationImage& used) const;
   std::optional<BuildRow> refresh(ImageRow& image);
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);
   void carry_over(const ImageRow& image, const BuildRow& build);

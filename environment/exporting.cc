@@ -54,21 +54,21 @@ struct Export {
   std::map<fs::path, fs::path> new_links;  // to be made, with their targets
   std::vector<uint8_t> bytes;              // empty: the image has not been optimized
   size_t outcome = 0;
+  bool is_main_program = false;
 };
 
-/// The symbolic links that lead from the path of an image to its file, and from a link with the
+/// The symbolic links that lead from a path to the file of an image, and from a link with the
 /// image's SONAME in the same folder. Links to folders do not count.
-std::vector<fs::path> links_to(const ImageRow& image) {
+std::vector<fs::path> links_to(const ImageRow& image, const fs::path& path) {
   std::vector<fs::path> links;
-  const auto follow = [&](const fs::path& path) {
-    fs::path at = fs::canonical(path.parent_path()) / path.filename();
+  const auto follow = [&](const fs::path& start) {
+    fs::path at = fs::canonical(start.parent_path()) / start.filename();
     while (fs::is_symlink(at) && std::find(links.begin(), links.end(), at) == links.end()) {
       links.push_back(at);
       const fs::path next = at.parent_path() / fs::read_symlink(at);
       at = fs::canonical(next.parent_path()) / next.filename();
     }
   };
-  const fs::path path = image.path;
   follow(path);
   std::error_code error;
   const fs::path by_soname = path.parent_path() / fs::path(image.soname).filename();
@@ -76,12 +76,15 @@ std::vector<fs::path> links_to(const ImageRow& image) {
   return links;
 }
 
-Export export_of(const ImageRow& image, Role role) {
+Export export_of(const ApplicationImage& used) {
+  const ImageRow& image = used.image;
   Export result;
-  result.original = image.path;
+  std::error_code error;
+  const bool leads_there = fs::equivalent(used.loaded_as, image.path, error);
+  result.original = leads_there ? used.loaded_as : image.path;
   result.real = fs::canonical(result.original);
-  result.origin = (role == Role::main ? result.real : result.original).parent_path();
-  result.links = links_to(image);
+  result.origin = (image.program ? result.real : result.original).parent_path();
+  result.links = links_to(image, result.original);
   const LoaderView view = read_loader_view(result.original);
   if (view.machine.known)
     result.searched = folders_by_origin(view, result.origin, platform_of(*view.machine.known));
@@ -251,6 +254,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   std::vector<ImageOutcome> outcomes;
   const ApplicationRow application = find(name);
   require_one_machine(application);
+  follow_links(application);
   for (ApplicationImage& used : chosen_images(application, images)) {
     ImageRow& image = used.image;
     ImageOutcome outcome;
@@ -260,7 +264,8 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     if (const auto build = refresh(image)) {
       outcome.state = State::left_out;
       image.reason = "it has not been optimized";
-      exports.push_back(export_of(image, used.role));
+      exports.push_back(export_of(used));
+      exports.back().is_main_program = used.role == Role::main && image.program;
       exports.back().outcome = outcomes.size();
       if (const auto optimized = database_.newest_derived(build->id, DerivedKind::optimized))
         exports.back().bytes = database_.store().read(optimized->content);
@@ -301,11 +306,10 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     outcome.reason.clear();
     outcome.file = image.file;
   }
-  const auto main = std::ranges::find_if(
-      exports, [&](const Export& image) { return outcomes[image.outcome].role == Role::main; });
-  if (main != exports.end() && !place.keeps_paths)
-    if (const std::string need = needed_by(main->file, exports); !need.empty())
-      notes_.push_back(need);
+  for (const Export& image : exports)
+    if (image.is_main_program && !place.keeps_paths)
+      if (const std::string need = needed_by(image.file, exports); !need.empty())
+        notes_.push_back(need);
   return outcomes;
 }
 

@@ -84,6 +84,7 @@ ImageContent::ImageContent(const std::filesystem::path& file, const FileIdentity
   hash = content_hash(bytes_);
   const LoaderView view = view_of(bytes_, path);
   if (view.machine.known) machine_ = platform_of(*view.machine.known).key;
+  program_ = view.is_program();
   try {
     image_ = view_image(bytes_, path);
     if (!is_rewritable(image_->machine))

@@ -18,7 +18,8 @@ struct ImageContent {
   /// Why the image cannot be optimized, as a clause; empty when it can.
   std::string why_not_optimizable() const;
   std::string machine() const;  // as `respike image info` prints it
-  BuildFacts facts() const;     // of an image that can be optimized
+  bool is_program() const { return program_; }
+  BuildFacts facts() const;  // of an image that can be optimized
   /// Lifts the image, and warns when much of its code is opaque: whoever registers the image hears
   /// that once, and not with every image derived from it. Throws Error when the image cannot be
   /// lifted.
@@ -34,6 +35,7 @@ struct ImageContent {
   std::optional<Image> image_;  // of bytes_
   std::string problem_;         // why the image cannot be optimized
   std::string machine_;
+  bool program_ = false;
 };
 
 /// A hash of a profile's contents, in hex; empty when nothing was counted.

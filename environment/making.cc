@@ -81,6 +81,7 @@ std::vector<ImageOutcome> Environment::make(
   collect();
   const ApplicationRow application = find(name);
   require_one_machine(application);
+  follow_links(application);
   std::vector<ImageOutcome> outcomes;
   for (ApplicationImage& used : chosen_images(application, images)) {
     ImageOutcome outcome;

@@ -1,7 +1,20 @@
 // Finds the images of an application, and the builds of these images.
 //
-// An image is known by the path under which the loader opens it, without "..". A file that an
-// application opens by several names, symbolic links, is one image, under the first name seen.
+// What identifies an image? Its path without symbolic links: whoever writes /lib/libfoo.so,
+// /usr/lib/libfoo.so or bin/../lib/libfoo.so.1 means one file, which has one profile, and mounts
+// put substitutes over that file. Hard links are different images. But an upgrade often puts a new
+// file beside the old one and changes a link, libfoo.so.1 or a folder's; for people that is the
+// same library, and its profile should live on. So an application also keeps the path by which the
+// user named an image or the loader opens it (ApplicationImage::loaded_as). When that path leads to
+// another file, the application follows it there, and the new image follows the old one: it gets
+// its profile, as far as it fits (links.cc). The path with its last link kept (libfoo.so.1) would
+// have been simpler as the identity, but two names of one file would have been two images again.
+//
+// An application has one or more images in role main: programs, or a library by itself. Its linked
+// libraries are those that the loader opens with any of them. Whoever registers a known name with
+// another set of programs gets that set, if it has a program in common with the known one; else
+// the name is taken, most likely by an application of which the user does not think now.
+//
 // refresh() looks at an image's file: first at size, times and inode; if they changed, at the
 // contents; if the contents are new, too, there is a new build. Respike lifts a new build once,
 // stores its procedures, and carries the profile of the newest older build with counts over to it.
@@ -20,11 +33,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "environment/environment.h"
 #include "environment/fingerprint.h"
 #include "environment/image_content.h"
+#include "environment/links.h"
 #include "host/platform.h"
 #include "optimizer/base/error.h"
 #include "optimizer/profile/profile.h"
@@ -38,29 +53,53 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The path without "..", where that leads to the same file, so that $ORIGIN/../lib gives the same
-/// path from every folder.
-fs::path without_detours(const fs::path& path) {
-  std::error_code error;
-  const fs::path direct = path.lexically_normal();
-  return fs::equivalent(path, direct, error) ? direct : path;
-}
-
-/// The file that a path leads to, symbolic links followed; the path itself when there is no file.
-/// Hard links are different files here: a mount over one of them does not hide the other.
-fs::path real_path(const fs::path& path) {
-  std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  return error ? path : real;
-}
-
-std::string describe(const MatchResult& match, bool fits, uint32_t number) {
-  if (!fits) return fmt::format("nothing of the profile of build {} fits", number);
+/// `before`: the name of the older build.
+std::string describe(const MatchResult& match, bool fits, const std::string& before) {
+  if (!fits) return fmt::format("nothing of the profile of {} fits", before);
   return fmt::format(
-      "of the {} procedures that ran in build {}, {} are found again, with {:.2f}% of what they "
+      "of the {} procedures that ran in {}, {} are found again, with {:.2f}% of what they "
       "executed; confidence {:.2f}",
-      match.entered_before, number, match.entered_matched, 100 * match.matched_share(),
+      match.entered_before, before, match.entered_matched, 100 * match.matched_share(),
       match.confidence);
+}
+
+/// The programs, or the library, of an application. Throws Error when they cannot be that: a file
+/// cannot be used, they are for two machines, or a library stands beside others.
+std::vector<ProgramImage> read_mains(const std::vector<fs::path>& files) {
+  std::vector<ProgramImage> mains;
+  std::set<fs::path> real;
+  for (const fs::path& file : files) {
+    ProgramImage image = read_program_or_library(file);
+    image.path = without_detours(image.path);
+    if (real.insert(real_path(image.path)).second) mains.push_back(std::move(image));
+  }
+  for (const ProgramImage& image : mains) {
+    if (image.view.machine != mains.front().view.machine)
+      throw Error(fmt::format("it is a program for {}, but {} is one for {}: an application has "
+                              "images of one machine",
+                              image.platform->name, mains.front().path.string(),
+                              mains.front().platform->name),
+                  image.path);
+    if (!image.view.is_program() && mains.size() > 1)
+      throw Error("it is a library, not a program: register it by itself", image.path);
+  }
+  return mains;
+}
+
+/// The libraries that the loader opens with any of the programs, each once.
+Libraries libraries_of(const std::vector<ProgramImage>& mains) {
+  Libraries all;
+  std::set<fs::path> real;
+  std::set<std::string> missing;
+  for (const ProgramImage& image : mains) real.insert(real_path(image.path));
+  for (const ProgramImage& image : mains) {
+    Libraries found = find_libraries(image, present_search(*image.platform));
+    for (LoadedLibrary& library : found.loaded)
+      if (real.insert(real_path(library.path)).second) all.loaded.push_back(std::move(library));
+    for (MissingLibrary& library : found.missing)
+      if (missing.insert(library.name).second) all.missing.push_back(std::move(library));
+  }
+  return all;
 }
 
 /// Throws Error, with the reason of the first file, the program, when no file can be optimized:
@@ -97,36 +136,48 @@ auto again_while_rows_go(F f) {
 
 }  // namespace
 
-RegisterResult Environment::register_application(const fs::path& main_image, std::string name) {
+RegisterResult Environment::register_application(const std::vector<fs::path>& main_images,
+                                                 std::string name) {
+  if (main_images.empty()) throw Error("an application has a program or a library");
+  if (name.empty() && main_images.size() > 1)
+    throw Error("an application of several programs needs a name: --name NAME");
   collect();
-  ProgramImage program = read_program(main_image);
-  program.path = without_detours(program.path);
-  if (name.empty()) name = program.path.filename();
-  const auto known = find_registered(name, program.path);  // before anything is added
-  if (known) require_one_machine(*known);
-  const Libraries libraries = find_libraries(program, present_search(*program.platform));
+  const std::vector<ProgramImage> mains = read_mains(main_images);
+  if (name.empty()) name = mains.front().path.filename();
+  const auto known = find_registered(name, mains);  // before anything is added
+  if (known) {
+    require_one_machine(*known);
+    follow_links(*known);
+  }
+  const Libraries libraries = libraries_of(mains);
 
-  std::vector<fs::path> files = {program.path};
+  std::vector<fs::path> files;
+  std::map<std::string, Id> before;  // by SONAME: what a library in another folder is an upgrade of
+  for (const ProgramImage& image : mains) files.push_back(image.path);
   for (const LoadedLibrary& library : libraries.loaded) files.push_back(library.path);
   if (known)
-    for (const ApplicationImage& used : database_.images_of(known->id))
+    for (const ApplicationImage& used : database_.images_of(known->id)) {
       files.push_back(used.image.path);
+      if (!used.image.soname.empty()) before.emplace(used.image.soname, used.image.id);
+    }
   require_something_to_optimize(files, name);
 
   RegisterResult result;
   result.name = name;
   for (const MissingLibrary& library : libraries.missing) result.missing.push_back(library.name);
-  const auto register_files = [&] {
-    const Id main = register_file(program.path, program.view.soname);
-    std::vector<Id> linked;
-    for (const LoadedLibrary& library : libraries.loaded)
-      linked.push_back(register_file(library.path, library.view.soname));
-    return put_application(name, program.path, main, linked, result);
-  };
   const Id application = again_while_rows_go([&, notes = notes_, warnings = warnings_] {
     notes_ = notes;
     warnings_ = warnings;
-    return register_files();
+    std::vector<ApplicationImage> images;
+    const auto add = [&](const fs::path& path, const LoaderView& view, Role role) {
+      const auto same = before.find(view.soname);
+      const Id id = register_file(path, view, same == before.end() ? 0 : same->second);
+      images.push_back({{{}, id}, role, without_detours(path)});
+    };
+    for (const ProgramImage& image : mains) add(image.path, image.view, Role::main);
+    for (const LoadedLibrary& library : libraries.loaded)
+      add(library.path, library.view, Role::linked);
+    return put_application(name, mains, images, result);
   });
   for (const ApplicationImage& used : database_.images_of(application))
     result.images.push_back({used.image, used.role});
@@ -136,69 +187,85 @@ RegisterResult Environment::register_application(const fs::path& main_image, std
   return result;
 }
 
-/// The application of this name. Throws Error when another program is registered under the name.
-std::optional<ApplicationRow> Environment::find_registered(const std::string& name,
-                                                           const fs::path& program) const {
+/// The application of this name. Throws Error when it has none of these programs.
+std::optional<ApplicationRow> Environment::find_registered(
+    const std::string& name, const std::vector<ProgramImage>& mains) const {
   const auto known = database_.find_application(name);
-  if (known && database_.image(known->main_image).path != program)
-    throw Error(
-        fmt::format("\"{}\" is registered already, for {}: choose another name (--name) "
-                    "or unregister that one",
-                    name, database_.image(known->main_image).path));
-  return known;
+  if (!known) return known;
+  for (const ApplicationImage& used : database_.images_of(known->id))
+    for (const ProgramImage& image : mains)
+      if (used.role == Role::main &&
+          (used.loaded_as == image.path || real_path(used.image.path) == real_path(image.path)))
+        return known;
+  throw Error(
+      fmt::format("\"{}\" is registered already, for {}: choose another name (--name) "
+                  "or unregister that one",
+                  name, database_.image(known->main_image).path));
 }
 
 /// Throws Error when the application's files are for two machines, since one was replaced. Only the
 /// present files count: when the old file comes back, all is well again.
 void Environment::require_one_machine(const ApplicationRow& application) const {
-  const std::string main = database_.image(application.main_image).path;
-  for (const ApplicationImage& used : database_.images_of(application.id))
-    if (const auto why = foreign_machine(used.image.path, application.name, main); !why.empty())
-      throw Error(why, used.image.path);
+  const auto all = database_.images_of(application.id);
+  for (const ApplicationImage& used : all)
+    if (const auto why = foreign_machine(used.loaded_as, application.name, all.front().loaded_as);
+        !why.empty())
+      throw Error(why, used.loaded_as);
 }
 
 /// Adds an application unless it is there (another process may just have added it), and updates its
-/// linked libraries: `linked`, and those libraries it had that carry the name of a missing library,
-/// since the file may come back. Other linked libraries that it had are removed with a note. An
-/// opened library whose file is now linked under another name is removed without a note.
-Id Environment::put_application(const std::string& name, const fs::path& program, Id main,
-                                const std::vector<Id>& linked, RegisterResult& result) {
+/// programs and linked libraries: `images`, and those libraries it had that carry the name of a
+/// missing library, since the file may come back. Other programs and linked libraries that it had
+/// are removed with a note.
+Id Environment::put_application(const std::string& name, const std::vector<ProgramImage>& mains,
+                                const std::vector<ApplicationImage>& images,
+                                RegisterResult& result) {
   Database::Transaction transaction(database_);
-  const auto known = find_registered(name, program);
+  const auto known = find_registered(name, mains);
   result.added = !known;
+  const Id main = images.front().image.id;
   const Id application = known ? known->id : database_.add_application(name, main);
-  database_.add_application_image(application, main, Role::main);
-  for (const Id image : linked) database_.add_application_image(application, image, Role::linked);
-  const auto is_missing = [&](const ImageRow& image) {
+  std::set<Id> found;
+  for (const ApplicationImage& used : images) {
+    database_.put_application_image(application, used.image.id, used.role, used.loaded_as);
+    found.insert(used.image.id);
+  }
+  database_.set_main_image(application, main);
+  const auto is_missing = [&](const ApplicationImage& used) {
     return std::any_of(result.missing.begin(), result.missing.end(), [&](const std::string& m) {
-      return m == image.soname || fs::path(m).filename() == fs::path(image.path).filename();
+      return m == used.image.soname ||
+             fs::path(m).filename() == fs::path(used.loaded_as).filename();
     });
   };
-  std::set<fs::path> files;
-  for (const Id image : linked) files.insert(real_path(database_.image(image).path));
-  for (const auto& [image, role] : database_.images_of(application)) {
-    const bool found = std::find(linked.begin(), linked.end(), image.id) != linked.end();
-    if (role == Role::main || found) continue;
-    const bool renamed = files.contains(real_path(image.path));
-    if (!renamed && (role == Role::opened || is_missing(image))) continue;
-    database_.remove_application_image(application, image.id);
-    if (!renamed) notes_.push_back(fmt::format("{} does not load {} any more", name, image.path));
+  for (const ApplicationImage& used : database_.images_of(application)) {
+    const bool stays = used.role == Role::opened || (used.role == Role::linked && is_missing(used));
+    if (found.contains(used.image.id) || stays) continue;
+    database_.remove_application_image(application, used.image.id);
+    notes_.push_back(used.role == Role::main
+                         ? fmt::format("{} is no program of {} any more", used.image.path, name)
+                         : fmt::format("{} does not load {} any more", name, used.image.path));
   }
   transaction.commit();
   return application;
 }
 
-/// Registers an image, or updates the image of this path.
-Id Environment::register_file(const fs::path& file, const std::string& soname) {
-  const fs::path path = without_detours(file);
+/// Registers the image of a file, or looks at it again. A new image follows the image `before`; 0:
+/// none.
+Id Environment::register_file(const fs::path& file, const LoaderView& view, Id before) {
+  const fs::path path = real_path(file);
   ImageRow row;
   if (const auto known = database_.find_image(path)) {
     row = *known;
   } else {
     row.path = path;
-    row.soname = soname;
+    row.soname = view.soname;
+    row.follows = before;
   }
   refresh(row);
+  if (row.program != view.is_program()) {  // an old database knows that of few images
+    row.program = view.is_program();
+    database_.put_image(row);
+  }
   return row.id;
 }
 
@@ -246,6 +313,7 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   image.machine = content.machine();
   image.optimizable = reason.empty();
   image.reason = reason;
+  image.program = content.is_program();
   // Whoever cancels leaves no build without what older builds' counts tell of it.
   Database::Transaction transaction(database_);
   if (image.id == 0 || image != known) image.id = database_.put_image(image);
@@ -263,8 +331,9 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   return build;
 }
 
-/// Carries the profile of the newest older build with counts, for the same machine, over to a
-/// build. Does nothing when that profile has been matched before and has not changed since.
+/// Carries the profile of the newest older build with counts, for the same machine, of this image
+/// or of the image that it follows, over to a build. Does nothing when that profile has been
+/// matched before and has not changed since.
 void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
   const auto before = database_.profiled_build_before(build.id);
   if (!before) return;
@@ -280,7 +349,9 @@ void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
     database_.set_carried(build.id, before->id, match.profile, std::min(match.confidence, 1.0));
   database_.set_matched(build.id, matched);
   transaction.commit();
-  notes_.push_back(fmt::format("{}: {}", image.path, describe(match, fits, before->number)));
+  std::string name = fmt::format("build {}", before->number);
+  if (before->image != image.id) name += " of " + database_.image(before->image).path;
+  notes_.push_back(fmt::format("{}: {}", image.path, describe(match, fits, name)));
 }
 
 /// Registers the libraries that runs of the application opened.
@@ -290,10 +361,10 @@ void Environment::register_opened(const ApplicationRow& application) {
   const Platform* platform =
       find_platform(machine_of(database_.image(application.main_image).path));
   if (platform == nullptr || !fs::exists(folder, error)) return;
-  std::set<fs::path> known;
+  std::set<fs::path> known;  // a path that leads to another file now is left to follow_links()
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     known.insert(used.image.path);
-    known.insert(real_path(used.image.path));
+    known.insert(used.loaded_as);
   }
   for (const fs::path& library : read_notes(folder, *platform)) {
     const fs::path path = without_detours(library);
@@ -304,8 +375,8 @@ void Environment::register_opened(const ApplicationRow& application) {
         throw Error(fmt::format("{} opened it, but it is no image for {}", application.name,
                                 platform->name),
                     path);
-      const Id id = register_file(library, view.soname);
-      database_.add_application_image(application.id, id, Role::opened);
+      const Id id = register_file(library, view, 0);
+      database_.add_application_image(application.id, id, Role::opened, path);
       notes_.push_back(fmt::format("{} opened {}: it belongs to the application now",
                                    application.name, path.string()));
     } catch (const Error& failure) {

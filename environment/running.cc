@@ -139,7 +139,7 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
   };
   std::set<fs::path> files;
   for (const ApplicationImage& used : database_.images_of(application.id)) {
-    const ImageRow& image = used.image;
+    const ImageRow image = present_image(used);
     role = used.role;
     std::error_code error;
     if (is_substituted(image.path)) {
@@ -164,7 +164,7 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
       if (options.warn) options.warn(warning);
   }
   Launch launch;
-  launch.program = database_.image(application.main_image).path;
+  launch.program = chosen_program(application, options.program).loaded_as;
   const ProgramImage program = read_program(launch.program);
   launch.arguments = options.arguments;
   launch.environment = options.environment;
@@ -212,6 +212,7 @@ MergeResult Environment::collect() {
 /// `snapshots`: also merges counts of processes that still run, which takes as long every time.
 MergeResult Environment::collect(bool snapshots) {
   if (access_ == Access::read) return {};
+  make_paths_canonical();
   MergeOptions options;
   options.snapshots = snapshots;
   const auto ends = noted_ends();

@@ -13,16 +13,20 @@ ApplicationView Environment::view(const ApplicationRow& application) {
   ApplicationView view;
   view.name = application.name;
   view.mode = application.mode;
-  view.main = database_.image(application.main_image).path;
-  for (ApplicationImage& used : database_.images_of(application.id)) {
+  follow_links(application);
+  std::vector<ApplicationImage> images = database_.images_of(application.id);
+  const std::string main = images.front().loaded_as;
+  view.main = images.front().image.path;
+  for (ApplicationImage& used : images) {
     ImageView shown;
     shown.role = used.role;
+    shown.loaded_as = used.loaded_as;
     try {
-      shown.problem = foreign_machine(used.image.path, view.name, view.main);
+      shown.problem = foreign_machine(used.loaded_as, view.name, main);
       if (shown.problem.empty())
         shown.build = refresh(used.image);
       else
-        used.image.machine = machine_of(used.image.path);
+        used.image.machine = machine_of(used.loaded_as);
     } catch (const Error& error) {
       shown.problem = message_without(used.image.path, error);
     }
@@ -48,6 +52,13 @@ ApplicationView Environment::view(const ApplicationRow& application) {
     view.images.push_back(std::move(shown));
   }
   return view;
+}
+
+std::vector<const ImageView*> ApplicationView::programs() const {
+  std::vector<const ImageView*> programs;
+  for (const ImageView& view : images)
+    if (view.role == Role::main && view.image.program) programs.push_back(&view);
+  return programs;
 }
 
 std::vector<ApplicationView> Environment::list() {

@@ -74,13 +74,18 @@ std::vector<Optimized> optimized_images(Environment& environment, const std::str
 }  // namespace
 
 Action register_action(const std::filesystem::path& program, const QString& name) {
-  const QString path = text(program.string());
+  return register_action(std::vector{program}, name);
+}
+
+Action register_action(const std::vector<std::filesystem::path>& programs, const QString& name) {
+  QStringList paths;
+  for (const std::filesystem::path& program : programs) paths << text(program.string());
   const QStringList options = name.isEmpty() ? QStringList() : QStringList{"--name", name};
-  Action action{.title = "Register " + path,
-                .command = command_line("register", {path}, options),
+  Action action{.title = "Register " + paths.join(", "),
+                .command = command_line("register", paths, options),
                 .work = {}};
-  action.work = [program, name = name.toStdString()](Environment& environment) {
-    const RegisterResult result = environment.register_application(program, name);
+  action.work = [programs, name = name.toStdString()](Environment& environment) {
+    const RegisterResult result = environment.register_application(programs, name);
     QStringList said = {text(registered_text(result))};
     for (const auto& [image, role] : result.images)
       if (!image.optimizable && role == Role::main)

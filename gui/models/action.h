@@ -31,6 +31,7 @@ struct MakingOptions {
 };
 
 // Each is the subcommand of its name (docs/commands.md).
+Action register_action(const std::vector<std::filesystem::path>& programs, const QString& name);
 Action register_action(const std::filesystem::path& program, const QString& name);
 Action instrument_action(const QString& name, const MakingOptions& options);
 Action optimize_action(const QString& name, const MakingOptions& options);

@@ -379,8 +379,8 @@ TEST(ManagerTest, HundredApplicationsDoNotBlockTheWindow) {
   {
     Environment environment(world.database());
     for (int i = 0; i < 100; ++i)
-      environment.register_application(world.copy(kCalls, "app" + std::to_string(i)).toStdString(),
-                                       {});
+      environment.register_application(
+          {world.copy(kCalls, "app" + std::to_string(i)).toStdString()}, {});
   }
   const auto longest = [&] {
     Watch watch(world.database());

@@ -306,7 +306,7 @@ TEST_F(WindowTest, HundredApplicationsDoNotBlockTheWindow) {
     Environment environment(world_.database());
     for (int i = 0; i < 100; ++i)
       environment.register_application(
-          world_.copy("calls.dynamic", "app" + std::to_string(i)).toStdString(), {});
+          {world_.copy("calls.dynamic", "app" + std::to_string(i)).toStdString()}, {});
   }
   milliseconds least_first = milliseconds::max(), least = least_first;
   QTreeView* tree = nullptr;

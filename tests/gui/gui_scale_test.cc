@@ -91,7 +91,7 @@ class ScaleTest : public testing::Test {
     Environment environment(world_->database());
     for (int i = 0; i < 100; ++i)
       environment.register_application(
-          world_->copy("calls.dynamic", "other" + std::to_string(i)).toStdString(), {});
+          {world_->copy("calls.dynamic", "other" + std::to_string(i)).toStdString()}, {});
   }
   static void TearDownTestSuite() { delete std::exchange(world_, nullptr); }
 

@@ -1,0 +1,16 @@
+#pragma once
+// Paths of files, with and without symbolic links.
+
+#include <filesystem>
+
+namespace respike {
+
+/// The path without "..", where that leads to the same file, so that $ORIGIN/../lib gives the same
+/// path from every folder.
+std::filesystem::path without_detours(const std::filesystem::path& path);
+
+/// The file that a path leads to, symbolic links followed; the path itself when there is no file.
+/// Hard links are different files here: a mount over one of them does not hide the other.
+std::filesystem::path real_path(const std::filesystem::path& path);
+
+}  // namespace respike
