@@ -22,10 +22,10 @@ QString file_name(const std::string& path) {
   return text(std::filesystem::path(path).filename().string());
 }
 
-QString describe(Role role) {
-  switch (role) {
+QString describe(const ImageView& view) {
+  switch (view.role) {
     case Role::main:
-      return "the program";
+      return view.image.program ? "a program" : "the library";
     case Role::linked:
       return "a library that the loader opens";
     case Role::opened:
@@ -221,7 +221,7 @@ QVariant ApplicationModel::image_data(const ApplicationView& application, const 
   if (role == sort_role && column == builds) return view.builds;
   if (role == Qt::ToolTipRole) {
     if (column == name)
-      return text(view.image.path) + "\n" + describe(view.role) + " of " + text(application.name) +
+      return text(view.image.path) + "\n" + describe(view) + " of " + text(application.name) +
              (view.image.soname.empty() ? "" : "\nSONAME: " + text(view.image.soname));
     if (column == profile) return tip_of(view.profile);
     role = Qt::DisplayRole;
@@ -249,7 +249,7 @@ QVariant ApplicationModel::headerData(int section, Qt::Orientation orientation, 
   static const char* const kTitles[] = {"Application", "Mode",   "State",
                                         "Profile",     "Builds", "Machine"};
   static const char* const kTips[] = {
-      "Applications, and the images of each: the program and its libraries",
+      "Applications, and the images of each: programs and their libraries",
       "What `respike run` runs: the original, the instrumented or the optimized images",
       "What was made of an image, or why the image is left alone",
       "Runs that were counted, and the share of the procedures that they entered",

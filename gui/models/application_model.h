@@ -9,7 +9,7 @@
 
 namespace respike::gui {
 
-/// Rows: applications by name; below each its images, the main image first. When a new list
+/// Rows: applications by name; below each its images, the programs first. When a new list
 /// differs only in what the cells show, rows stay, and with them selections and open branches.
 class ApplicationModel : public QAbstractItemModel {
   Q_OBJECT

@@ -117,7 +117,9 @@ struct Versions {
 
 Versions versions_of(Environment& environment, const GainRequest& request) {
   ApplicationView application = environment.show(request.application.toStdString());
-  if (application.images.empty() || !application.images.front().optimized)
+  if (application.programs().empty())
+    throw Error("it is a library, which does nothing by itself", application.name);
+  if (!application.images.front().optimized)
     throw Error("its program has not been optimized", application.name);
   ImageView& main = application.images.front();
   Files files = {main.image.path, environment.database().store().path(main.optimized->content)};

@@ -17,6 +17,7 @@ namespace respike::gui {
 QStringList RunRequest::command() const {
   QStringList words = {"respike", "run"};
   for (const QString& variable : environment) words << "--env" << variable;
+  if (!program.isEmpty()) words << "--program" << program;
   if (application.startsWith('-')) words << "--";
   return words << application << arguments;
 }

@@ -17,6 +17,7 @@ namespace respike::gui {
 /// What the user asks for: `respike run`, with a folder and an input.
 struct RunRequest {
   QString application;
+  QString program = {};  // one of several; empty: the only one
   QStringList arguments;
   QStringList environment;  // NAME=VALUE
   QString folder;           // empty: that of this process

@@ -11,6 +11,8 @@
 #include <algorithm>
 
 #include "environment/describing.h"
+#include "gui/models/action.h"
+#include "gui/models/program_run.h"
 #include "gui/pages/controls.h"
 
 namespace respike::gui {
@@ -252,24 +254,29 @@ void PruneDialog::look() {
 // ---- RegisterDialog ----
 
 RegisterDialog::RegisterDialog(const QString& program, QWidget* parent) : QDialog(parent) {
-  setWindowTitle("Register a program");
+  setWindowTitle("Register programs");
   program_ = new QLineEdit(program, this);
   program_->setAccessibleName("Program");
-  program_->setToolTip("The file of the program");
+  program_->setToolTip(
+      "The file of the program or library; several programs of one application with blanks between "
+      "them, quoted as in a shell");
   program_->setMinimumWidth(420);
   name_ = new QLineEdit(this);
   name_->setAccessibleName("Name");
-  name_->setToolTip("What the application is called here; else its file name (--name)");
+  name_->setToolTip(
+      "What the application is called here; else its file name, if there is one only (--name)");
   auto* form = new QFormLayout;
   form->addRow("&Program", with_browse(program_, this, [this] {
-                 return QFileDialog::getOpenFileName(this, "Register a program", program_->text());
+                 const QStringList files =
+                     QFileDialog::getOpenFileNames(this, "Register programs", program_->text());
+                 return files.size() == 1 ? files.front() : shell_line(files);
                }));
   form->addRow("&Name", name_);
   auto* buttons = add_buttons(this, "Register");
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(form);
   auto* hint = new QLabel(
-      "Respike finds the libraries that the program loads. Images that were not "
+      "Respike finds the libraries that the programs load. Images that were not "
       "linked with -Wl,-q are left alone.",
       this);
   hint->setWordWrap(true);
@@ -277,11 +284,26 @@ RegisterDialog::RegisterDialog(const QString& program, QWidget* parent) : QDialo
   layout->addWidget(buttons);
   auto* accept = accept_button(buttons);
   const auto show_name = [this, accept] {
-    name_->setPlaceholderText(QFileInfo(program_->text()).fileName());
-    accept->setEnabled(!program_->text().isEmpty());
+    const auto files = programs();
+    const QString first = files.empty() ? "" : QString::fromStdString(files.front().filename());
+    name_->setPlaceholderText(files.size() > 1 ? "needed for several programs" : first);
+    accept->setEnabled(files.size() == 1 || (files.size() > 1 && !name_->text().isEmpty()));
   };
   connect(program_, &QLineEdit::textChanged, this, show_name);
+  connect(name_, &QLineEdit::textChanged, this, show_name);
   show_name();
+}
+
+/// A text that is the name of a file is not split.
+std::vector<std::filesystem::path> RegisterDialog::programs() const {
+  const QString text = program_->text();
+  const auto words = split_words(text);
+  if (!words || words->size() < 2 || QFileInfo::exists(text))
+    return text.isEmpty() ? std::vector<std::filesystem::path>()
+                          : std::vector<std::filesystem::path>{text.toStdString()};
+  std::vector<std::filesystem::path> files;
+  for (const QString& word : *words) files.emplace_back(word.toStdString());
+  return files;
 }
 
 }  // namespace respike::gui

@@ -90,12 +90,13 @@ class PruneDialog : public QDialog {
 };
 
 /// What to register, and under which name.
+/// Which programs, or which library, to register as one application.
 class RegisterDialog : public QDialog {
   Q_OBJECT
 
  public:
   RegisterDialog(const QString& program, QWidget* parent);
-  std::filesystem::path program() const { return program_->text().toStdString(); }
+  std::vector<std::filesystem::path> programs() const;
   QString name() const { return name_->text().trimmed(); }
 
  private:

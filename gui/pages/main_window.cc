@@ -264,10 +264,11 @@ void MainWindow::show_task(const Task& task) {
 void MainWindow::register_program() {
   RegisterDialog dialog("", this);
   if (dialog.exec() != QDialog::Accepted) return;
+  const auto programs = dialog.programs();
   to_choose_ = dialog.name().isEmpty()
-                   ? QFileInfo(QString::fromStdString(dialog.program().string())).fileName()
+                   ? QFileInfo(QString::fromStdString(programs.front().string())).fileName()
                    : dialog.name();
-  manager_.start(register_action(dialog.program(), dialog.name()));
+  manager_.start(register_action(programs, dialog.name()));
 }
 
 void MainWindow::register_demo() {

@@ -37,6 +37,8 @@ QString describe(const ApplicationView& application) {
   };
   const std::string& problem = application.images.front().problem;
   if (!problem.empty()) return "cannot run: " + QString::fromStdString(problem);
+  if (application.programs().empty())
+    return "is a library, which is not run by itself: respike exec counts it for whoever loads it";
   const bool counts = application.mode == Mode::instrumented;
   const QString word = QString::fromUtf8(name_of(application.mode).data());
   const int can = count([](const ImageView& view) { return view.build.has_value(); });
@@ -57,6 +59,12 @@ QString describe(const ApplicationView& application) {
 RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
     : QWidget(parent), manager_(manager), runner_(respike) {
   mode_ = new ElidedLabel(this);
+  program_ = new QComboBox(this);
+  program_->setAccessibleName("Program");
+  program_->setToolTip("Which of the application's programs to run");
+  // A long path shall not widen the window.
+  program_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  program_->setMinimumContentsLength(20);
   arguments_ = new QLineEdit(this);
   arguments_->setAccessibleName("Arguments");
   arguments_->setToolTip("Arguments of the program, quoted as in a shell");
@@ -81,6 +89,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
 
   auto* form = new QFormLayout;
   form->addRow("Application", mode_);
+  form->addRow("&Program", program_);
   form->addRow("Ar&guments", arguments_);
   form->addRow("Fol&der",
                with_button(folder_,
@@ -179,6 +188,7 @@ void RunPage::run() {
     }
   remember();
   const RunRequest request{.application = application_,
+                           .program = program_->count() > 1 ? program_->currentText() : QString(),
                            .arguments = *arguments,
                            .environment = *environment,
                            .folder = folder_->text(),
@@ -192,10 +202,28 @@ void RunPage::show_state() {
   const ApplicationView* application = manager_.application(application_);
   mode_->setText(application == nullptr ? "Choose an application above."
                                         : application_ + " " + describe(*application));
+  show_programs(application);
   const bool running = runner_.running();
-  run_->setEnabled(application != nullptr);
+  run_->setEnabled(application != nullptr && program_->count() > 0);
   run_->setText(running ? "&Run after this" : "&Run");
   stop_->setEnabled(running);
+}
+
+/// The chosen program stays chosen while the application has it.
+void RunPage::show_programs(const ApplicationView* application) {
+  QStringList programs;
+  if (application != nullptr)
+    for (const ImageView* view : application->programs())
+      programs << QString::fromStdString(view->loaded_as);
+  QStringList shown;
+  for (int i = 0; i < program_->count(); ++i) shown << program_->itemText(i);
+  if (programs != shown) {
+    const QString chosen = program_->currentText();
+    program_->clear();
+    program_->addItems(programs);
+    program_->setCurrentIndex(std::max(0, int(programs.indexOf(chosen))));
+  }
+  program_->setEnabled(programs.size() > 1);
 }
 
 /// Adds text in lines of bounded length, and forgets the oldest text beyond kMostCharacters.

@@ -2,6 +2,7 @@
 // The page that runs the chosen application.
 
 #include <QCheckBox>
+#include <QComboBox>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -28,6 +29,7 @@ class RunPage : public QWidget {
 
  private:
   void show_state();
+  void show_programs(const ApplicationView* application);
   void append(const QString& text, bool is_error);
   void remember() const;
   void recall();
@@ -37,6 +39,7 @@ class RunPage : public QWidget {
   QString application_;
   QString ran_;  // the application that runs, or ran last
   ElidedLabel* mode_ = nullptr;
+  QComboBox* program_ = nullptr;  // of an application with several
   QLineEdit* arguments_ = nullptr;
   QLineEdit* folder_ = nullptr;
   QLineEdit* input_ = nullptr;

@@ -353,6 +353,24 @@ TEST(RunRequestTest, ArgumentsReachTheProgramAsTheyAre) {
   }
 }
 
+TEST(ActionTest, SeveralProgramsAreOneApplication) {
+  const World world;
+  const QString echo = world.build_echo(), calls = world.copy("calls.dynamic");
+  const std::vector<std::filesystem::path> programs = {echo.toStdString(), calls.toStdString()};
+  world.ok(arguments(register_action(programs, "both").command));
+  Environment environment(world.database());
+  EXPECT_EQ(environment.show("both").programs().size(), 2u);
+  EXPECT_EQ(register_action(programs, "both").work(environment).join('\n'),
+            "both: was registered already");
+  const RunRequest request{.application = "both",
+                           .program = echo,
+                           .arguments = {"a"},
+                           .environment = {},
+                           .folder = {},
+                           .input = {}};
+  EXPECT_EQ(world.ok(arguments(request.command())), "[a]\n");
+}
+
 TEST(ActionTest, WorkDoesWhatTheCommandLineDoes) {
   const World world;
   const QString path = world.copy("calls.dynamic");

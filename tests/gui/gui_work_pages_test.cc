@@ -160,6 +160,44 @@ TEST_F(WorkPagesTest, RunSaysWhichImagesRun) {
   EXPECT_TRUE(says("runs its original images: none of this build is optimized"));
 }
 
+TEST_F(WorkPagesTest, OneOfSeveralProgramsIsRun) {
+  const QString echo = world_.build_echo(), calls = world_.copy("calls.dynamic");
+  world_.ok({"register", calls, echo, "--name", "both"});
+  world_.ok({"register", echo});
+  ASSERT_TRUE(wait_for([&] { return manager_->application("both") != nullptr; }));
+  window_->choose("both");
+  page("Run");
+  auto* programs = find<QComboBox>("Program");
+  ASSERT_TRUE(wait_for([&] { return programs->count() == 2; }));
+  EXPECT_TRUE(programs->isEnabled());
+  EXPECT_EQ(programs->currentText(), calls);
+  programs->setCurrentText(echo);
+  find<QLineEdit>("Arguments")->setText("a");
+  run_until("exit status 0");
+  EXPECT_TRUE(output()->toPlainText().contains("respike run --program " + echo + " both a"));
+  EXPECT_TRUE(output()->toPlainText().contains("[a]"));
+  manager_->refresh();
+  wait(milliseconds(300));
+  EXPECT_EQ(programs->currentText(), echo) << "the choice stays";
+  window_->choose("echo");
+  ASSERT_TRUE(wait_for([&] { return programs->count() == 1; }));
+  EXPECT_FALSE(programs->isEnabled());
+}
+
+TEST_F(WorkPagesTest, ALibraryIsNotRun) {
+  const fs::path library = world_.folder() / "libone.so", source = world_.folder() / "one.c";
+  std::ofstream(source) << "int one(void) { return 1; }\n";
+  ASSERT_EQ(run_command("alpha-linux-gnu-gcc", {"-O1", "-Wl,-q", "-shared", "-fPIC", source.c_str(),
+                                                "-o", library.c_str()})
+                .status,
+            0);
+  register_by_command(library.c_str(), "one");
+  optimize("one");
+  page("Run");
+  EXPECT_TRUE(says("one is a library, which is not run by itself"));
+  EXPECT_FALSE(find<QAbstractButton>("Run")->isEnabled());
+}
+
 TEST_F(WorkPagesTest, ALongNameDoesNotWidenTheWindow) {
   const QString name = QString("<b>") + QString("n").repeated(297);
   register_by_command(world_.copy("calls.dynamic"), name);
