@@ -25,6 +25,7 @@ struct Platform {
   std::string_view sysroot_option, argv0_option;
   std::string_view variable_option;  // sets a variable of the program's environment
   std::string_view model_option;     // drives a machine model; without it, a plugin does
+  std::string_view places_option;    // with model_option: also where its events happen
   std::string_view opened_option;    // notes what is opened in a folder; without it, a module does
   std::string_view quiet_option;     // says nothing when a signal ends the program
 

@@ -8,6 +8,11 @@
 // its time, takes them: it kills the program; then the files are removed, and then the signal does
 // its work.
 //
+// A program that is to run in a world of its own (ProgramRun::enter) is the child of a helper, a
+// copy of this process that makes the world and then starts the program and waits for it in the
+// same way. So what making the world takes is no part of the program's processor time. The helper
+// reports through a pipe. To end the program, the helper is asked by SIGTERM.
+//
 // Example: `respike measure -- hello` starts `/tmp/respike-measure-XXXXXX/program`, a link to
 // hello.
 
@@ -31,6 +36,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <string_view>
 
 #include "optimizer/base/error.h"
@@ -126,11 +132,10 @@ struct Waited {
   rusage usage{};
 };
 
-/// Waits for the end of a child. A signal that would end this
-/// process, or `stop` when it can be read, kills the child; the signal itself stays blocked until
-/// `signals` ends. Waits for this child alone: in a process with several threads SIGCHLD may go to
-/// another one.
-Waited wait_for_end(pid_t process, int stop, const DeferredSignals& signals) {
+/// Waits for the end of a child. A signal that would end this process, or `stop` when it can be
+/// read, sends `ending` to the child; the signal itself stays blocked until `signals` ends. Waits
+/// for this child alone: in a process with several threads SIGCHLD may go to another one.
+Waited wait_for_end(pid_t process, int ending, int stop, const DeferredSignals& signals) {
   // The declaration of pidfd_open() in glibc 2.36 lacks extern "C".
   const OpenFile child(int(syscall(SYS_pidfd_open, process, 0)));
   const OpenFile asked(signalfd(-1, &signals.waiting(), SFD_CLOEXEC));
@@ -147,7 +152,7 @@ Waited wait_for_end(pid_t process, int stop, const DeferredSignals& signals) {
       throw Error(fmt::format("the program is lost: {}", std::strerror(errno)));
     if (files[0].revents != 0) return end();
     if (files[2].revents != 0) {
-      kill(process, SIGKILL);
+      kill(process, ending);
       end();
       throw Error("the run was stopped");
     }
@@ -155,7 +160,7 @@ Waited wait_for_end(pid_t process, int stop, const DeferredSignals& signals) {
     signalfd_siginfo info{};
     if (read(asked.number(), &info, sizeof info) != sizeof info || info.ssi_signo == SIGCHLD)
       continue;
-    kill(process, SIGKILL);
+    kill(process, ending);
     end();
     raise(int(info.ssi_signo));
     throw Error(fmt::format("interrupted by signal {} ({})", info.ssi_signo,
@@ -165,6 +170,72 @@ Waited wait_for_end(pid_t process, int stop, const DeferredSignals& signals) {
 
 uint64_t microseconds_of(const timeval& time) {
   return uint64_t(time.tv_sec) * 1'000'000 + uint64_t(time.tv_usec);
+}
+
+/// Starts a program as a child of this process, and waits for its end.
+ProcessEnd start_and_wait(const fs::path& file, std::vector<std::string>& words,
+                          std::vector<std::string>& environment, const ProgramRun& run, int stop,
+                          const DeferredSignals& signals, Addresses addresses) {
+  const SpawnOptions options(run, signals);
+  pid_t process = 0;
+  int error = 0;
+  {
+    std::optional<FixedAddresses> fixed;
+    if (addresses == Addresses::fixed) fixed.emplace();
+    error = posix_spawn(&process, file.c_str(), options.actions(), options.attributes(),
+                        pointers_to(words).data(), pointers_to(environment).data());
+  }
+  if (error != 0) throw Error(std::strerror(error), file);
+  const auto [status, usage] = wait_for_end(process, SIGKILL, stop, signals);
+  ProcessEnd end;
+  if (WIFSIGNALED(status))
+    end.signal = WTERMSIG(status);
+  else
+    end.exit_status = WEXITSTATUS(status);
+  end.microseconds = microseconds_of(usage.ru_utime) + microseconds_of(usage.ru_stime);
+  return end;
+}
+
+// ---- the helper ----
+
+/// In the helper: makes the world, runs the program, and writes how it ended, or why it did not
+/// run.
+[[noreturn]] void be_helper(const std::function<void()>& enter,
+                            const std::function<ProcessEnd(int stop)>& start, int report) {
+  int status = 1;
+  try {
+    enter();
+    const ProcessEnd end = start(-1);
+    if (write(report, &end, sizeof end) == sizeof end) status = 0;
+  } catch (const std::exception& error) {
+    const std::string_view text = error.what();
+    static_cast<void>(!write(report, text.data(), text.size()));
+  }
+  _exit(status);
+}
+
+ProcessEnd run_in_helper(const ProgramRun& run, const DeferredSignals& signals,
+                         const std::function<ProcessEnd(int stop)>& start) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    throw Error(fmt::format("no pipe: {}", std::strerror(errno)));
+  const OpenFile result(ends[0]);
+  pid_t helper = -1;
+  {
+    const OpenFile report(ends[1]);
+    helper = fork();
+    if (helper == 0) be_helper(run.enter, start, report.number());
+  }
+  if (helper < 0) throw Error(fmt::format("no process can be made: {}", std::strerror(errno)));
+  const int status = wait_for_end(helper, SIGTERM, run.stop, signals).status;
+  std::array<char, 4096> text{};
+  const ssize_t got = read(result.number(), text.data(), text.size());
+  ProcessEnd end;
+  if (status == 0 && got == ssize_t(sizeof end)) {
+    std::memcpy(&end, text.data(), sizeof end);
+    return end;
+  }
+  throw Error(got > 0 ? std::string(text.data(), size_t(got)) : "the program is lost");
 }
 
 }  // namespace
@@ -191,11 +262,11 @@ Folder::~Folder() {
   fs::remove_all(path_, ignored);
 }
 
-void Folder::prepare(const fs::path& program) const {
+void Folder::prepare(const ProgramRun& run) const {
   fs::remove_all(results());
   fs::create_directory(results());
   fs::remove(link());
-  fs::create_symlink(fs::absolute(program), link());
+  fs::create_symlink(fs::absolute(run.program), link());
 }
 
 std::optional<MachineId> require_program(const fs::path& path) {
@@ -234,25 +305,23 @@ std::vector<std::string> environment_with(std::vector<std::string> variables) {
   return variables;
 }
 
-ChildEnd run_child(const fs::path& file, std::vector<std::string> words,
-                   std::vector<std::string> environment, const ProgramRun& run,
-                   const DeferredSignals& signals, Addresses addresses) {
-  const SpawnOptions options(run, signals);
-  pid_t process = 0;
-  int error = 0;
-  {
-    std::optional<FixedAddresses> fixed;
-    if (addresses == Addresses::fixed) fixed.emplace();
-    error = posix_spawn(&process, file.c_str(), options.actions(), options.attributes(),
-                        pointers_to(words).data(), pointers_to(environment).data());
-  }
-  if (error != 0) throw Error(std::strerror(error), file);
-  const auto [status, usage] = wait_for_end(process, run.stop, signals);
-  if (WIFSIGNALED(status))
-    throw Error(fmt::format("it was killed by signal {} ({})", WTERMSIG(status),
-                            strsignal(WTERMSIG(status))),
-                run.program);
-  return {WEXITSTATUS(status), microseconds_of(usage.ru_utime) + microseconds_of(usage.ru_stime)};
+fs::path name_of(const ProgramRun& run) {
+  return run.name.empty() ? run.program : fs::path(run.name);
+}
+
+void require_exit(const ProcessEnd& end, const ProgramRun& run) {
+  if (end.signal != 0)
+    throw Error(fmt::format("it was killed by signal {} ({})", end.signal, strsignal(end.signal)),
+                name_of(run));
+}
+
+ProcessEnd run_child(const fs::path& file, std::vector<std::string> words,
+                     std::vector<std::string> environment, const ProgramRun& run,
+                     const DeferredSignals& signals, Addresses addresses) {
+  const auto start = [&](int stop) {
+    return start_and_wait(file, words, environment, run, stop, signals, addresses);
+  };
+  return run.enter ? run_in_helper(run, signals, start) : start(run.stop);
 }
 
 }  // namespace respike::simulator

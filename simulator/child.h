@@ -46,8 +46,12 @@ class Folder {
   std::filesystem::path results() const { return path_ / "results"; }
   const DeferredSignals& signals() const { return signals_; }
 
-  /// Makes the link lead to `program`, and removes older results.
-  void prepare(const std::filesystem::path& program) const;
+  /// Makes the link lead to the program, and removes older results.
+  void prepare(const ProgramRun& run) const;
+  /// The path by which the program is started: the link, or its own where a world is made for it.
+  std::filesystem::path started_by(const ProgramRun& run) const {
+    return run.enter ? std::filesystem::absolute(run.program) : link();
+  }
 
  private:
   DeferredSignals signals_;  // outlives the files
@@ -64,15 +68,22 @@ std::vector<std::string> environment_with(std::vector<std::string> variables);
 
 enum class Addresses : uint8_t { fixed, random };
 
-struct ChildEnd {
+struct ProcessEnd {
   int exit_status = 0;
+  int signal = 0;             // that killed it; 0: none
   uint64_t microseconds = 0;  // processor time, user and system, with the children it waited for
 };
 
-/// Starts `file` with `words` as its arguments, and waits for its end. Throws Error when it cannot
-/// be started, when a signal killed it, or when it was stopped (ProgramRun::stop).
-ChildEnd run_child(const std::filesystem::path& file, std::vector<std::string> words,
-                   std::vector<std::string> environment, const ProgramRun& run,
-                   const DeferredSignals& signals, Addresses addresses);
+/// What messages call the program of a run.
+std::filesystem::path name_of(const ProgramRun& run);
+
+/// Throws Error when a signal killed the program.
+void require_exit(const ProcessEnd& end, const ProgramRun& run);
+
+/// Starts `file` with `words` as its arguments, in the world that `run.enter` makes, and waits for
+/// its end. Throws Error when it cannot be started, or when it was stopped (ProgramRun::stop).
+ProcessEnd run_child(const std::filesystem::path& file, std::vector<std::string> words,
+                     std::vector<std::string> environment, const ProgramRun& run,
+                     const DeferredSignals& signals, Addresses addresses);
 
 }  // namespace respike::simulator

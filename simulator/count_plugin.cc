@@ -54,6 +54,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/mapped_files.h"
 #include "simulator/process_file.h"
 #include "simulator/qemu_plugin.h"
 
@@ -62,6 +63,9 @@ namespace {
 using respike::simulator::absolute_path;
 using respike::simulator::fail;
 using respike::simulator::map_process_file;
+using respike::simulator::MappedFile;
+using respike::simulator::MappedFiles;
+using respike::simulator::may_change_mappings;
 
 constexpr const char* kName = "respike-count";
 constexpr uint64_t kCapacity = 4 << 20;  // 16 MB of executed Alpha code
@@ -97,18 +101,12 @@ struct File {
   uint64_t counts[kCapacity];
 };
 
-struct Mapping {
-  uint64_t start;
-  uint64_t end;
-  uint64_t offset;
-  uint32_t image;
-};
-
 std::string g_path;  // absolute, without process number
 File* g_file;
 uint32_t* g_table;  // hash table of place numbers + 1; 0 is free
 std::vector<std::string> g_images = {""};
-std::vector<Mapping> g_mappings;
+MappedFiles g_mapped;
+std::vector<uint32_t> g_images_of_mapped;  // for each of g_mapped.all()
 std::atomic<bool> g_mappings_changed = true;
 pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // not for g_mappings_changed and counts
 bool g_is_alpha;
@@ -165,30 +163,10 @@ uint32_t image_number(const std::string& path) {
 
 void read_mappings() {
   g_mappings_changed = false;
-  g_mappings.clear();
-  FILE* maps = fopen("/proc/self/maps", "re");
-  if (!maps) fail(kName, "/proc/self/maps: %s", strerror(errno));
-  char* line = nullptr;
-  size_t size = 0;
-  while (getline(&line, &size, maps) > 0) {
-    unsigned long start, end, offset;
-    int path = 0;
-    if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &start, &end, &offset, &path) < 3 || path == 0)
-      fail(kName, "/proc/self/maps: cannot read %s", line);
-    if (line[path] != '/') continue;  // no file
-    line[strcspn(line, "\n")] = 0;
-    g_mappings.push_back({start, end, offset, image_number(line + path)});
-  }
-  free(line);
-  fclose(maps);
-}
-
-/// The mapping of a file that holds the host address; null if there is none.
-const Mapping* find_mapping(uint64_t address) {
-  auto after = std::upper_bound(g_mappings.begin(), g_mappings.end(), address,
-                                [](uint64_t a, const Mapping& m) { return a < m.start; });
-  if (after == g_mappings.begin() || address >= (after - 1)->end) return nullptr;
-  return &*(after - 1);
+  g_mapped.read(kName);
+  g_images_of_mapped.clear();
+  for (const MappedFile& file : g_mapped.all())
+    g_images_of_mapped.push_back(image_number(file.path));
 }
 
 uint32_t counter_of(const Place& place) {
@@ -223,9 +201,9 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
     uint64_t host = reinterpret_cast<uint64_t>(qemu_plugin_insn_haddr(instruction));
     Place place = {
         .address = qemu_plugin_insn_vaddr(instruction), .offset = 0, .image = 0, .word = 0};
-    if (const Mapping* mapping = find_mapping(host)) {
-      place.image = mapping->image;
-      place.offset = host - mapping->start + mapping->offset;
+    if (const MappedFile* file = g_mapped.find(host)) {
+      place.image = g_images_of_mapped[size_t(file - g_mapped.all().data())];
+      place.offset = host - file->start + file->offset;
     }
     memcpy(&place.word, qemu_plugin_insn_data(instruction),
            std::min(qemu_plugin_insn_size(instruction), sizeof place.word));
@@ -237,8 +215,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
 }
 
 void on_system_call_return(qemu_plugin_id_t, unsigned, int64_t number, int64_t) {
-  bool maps = number == 71 || number == 73 || number == 341;  // mmap, munmap, mremap
-  if (maps || !g_is_alpha) g_mappings_changed = true;
+  if (may_change_mappings(g_is_alpha, number)) g_mappings_changed = true;
 }
 
 }  // namespace

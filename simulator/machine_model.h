@@ -6,7 +6,8 @@
 // instruction of a piece may change the flow of control. A model reads each piece once. Then the
 // feeder tells the model each time a piece begins; the address of the next piece shows where the
 // last instruction of a piece led to. Example: a loop of one piece A that runs twice is read(A),
-// begin(A), begin(A), begin(the piece behind A).
+// begin(A), begin(A), begin(the piece behind A). The branch at the end of A is A's, wherever it
+// leads to: a misprediction of it is added to the events of A.
 
 #include <cstdint>
 #include <memory>
@@ -78,8 +79,10 @@ class Processor {
 
   /// Notes that a piece begins; the whole piece counts as executed. `completed` says that the
   /// previous piece ended behind its last instruction. If not, a fault left the previous piece, and
-  /// the processor learns nothing from where control went.
-  virtual void begin(Piece& piece, bool completed) = 0;
+  /// the processor learns nothing from where control went. What the piece causes is added to
+  /// `events`, also later, when it is known where the branch at its end led to: so a feeder may
+  /// have one sum for all pieces or a sum for each procedure, and the parts add up to the whole.
+  virtual void begin(Piece& piece, Events& events, bool completed) = 0;
 };
 
 class MachineModel {
@@ -94,8 +97,8 @@ class MachineModel {
   virtual std::unique_ptr<Piece> read(uint64_t address, uint64_t end,
                                       std::span<const uint8_t> code) const = 0;
 
-  /// A processor with empty caches that adds to `events`, which must outlive it.
-  virtual std::unique_ptr<Processor> make_processor(Events& events) const = 0;
+  /// A processor with empty caches.
+  virtual std::unique_ptr<Processor> make_processor() const = 0;
 
   /// Cycles by cause; their sum is the model's result.
   virtual std::vector<Component> components(const Events& events) const = 0;

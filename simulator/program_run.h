@@ -2,6 +2,7 @@
 // What a program is run with, whatever measures it.
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,19 @@ struct ProgramRun {
   // NAME=VALUE, each instead of what the present environment has; the rest is the present one
   std::vector<std::string> variables = {};
   int stop = -1;  // a file number: when it can be read, the program is killed; -1: none
+  // Called in a process between this one and the program, before the program is started by its own
+  // path: makes the world in which the program is to run, by private mounts for example. Throws
+  // Error. Empty: nothing is to be made, and the program is started by a link.
+  std::function<void()> enter = {};
+  std::string name = {};  // what messages call the program; empty: its path
+  bool places = false;    // also find out where the events of a model happen
+};
+
+/// One of two versions that are run alike.
+struct Version {
+  std::filesystem::path program;
+  std::function<void()> enter = {};  // as in ProgramRun
+  std::string name = {};
 };
 
 /// The work that two programs do, each in turn.
@@ -29,6 +43,7 @@ struct Workload {
   std::vector<std::string> variables = {};
   int input = 0;  // is read to its end first
   int stop = -1;  // as in ProgramRun
+  bool places = false;
 };
 
 }  // namespace respike::simulator

@@ -22,11 +22,15 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <utility>
 
 #include "host/platform.h"
 #include "optimizer/base/error.h"
 #include "simulator/child.h"
 #include "simulator/measurement_file.h"
+#include "simulator/one_run.h"
+#include "simulator/places_file.h"
 #include "simulator/same_work.h"
 
 namespace respike::simulator {
@@ -60,8 +64,8 @@ std::vector<std::string> environment_for(const ModelInfo& model, const Folder& f
   std::vector<std::string> variables;
   if (platform.model_option.empty())
     variables = {fmt::format("QEMU_LD_PREFIX={}", sysroot_of(platform)), "QEMU_RAND_SEED=1",
-                 fmt::format("QEMU_PLUGIN={},out={}/r,model={}", find_plugin().string(),
-                             folder.results().string(), model.name)};
+                 fmt::format("QEMU_PLUGIN={},{}={}/r,model={}", find_plugin().string(),
+                             run.places ? "all" : "out", folder.results().string(), model.name)};
   variables.insert(variables.end(), run.variables.begin(), run.variables.end());
   return environment_with(std::move(variables));
 }
@@ -74,60 +78,110 @@ std::vector<std::string> words_for(const Platform& platform, const Folder& folde
   if (!platform.model_option.empty()) {
     words = emulator_words(platform, run.argv0);
     words.insert(words.end(), {std::string(platform.model_option), folder.results() / "r"});
+    if (run.places) words.emplace_back(platform.places_option);
   }
   if (!platform.quiet_option.empty()) words.emplace_back(platform.quiet_option);
-  words.push_back(folder.link());
+  words.push_back(folder.started_by(run));
   words.insert(words.end(), run.arguments.begin(), run.arguments.end());
   return words;
 }
 
 // ---- after the run ----
 
-/// Adds up the files of all processes.
-void read_results(const fs::path& folder, Measurement& result) {
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    std::ifstream file(entry.path(), std::ios::binary);
-    std::array<char, offsetof(MeasurementFile, events)> header;
-    uint32_t threads = 0;
-    file.read(header.data(), header.size());
-    if (!file || std::memcmp(header.data(), MeasurementFile::kMagic, 8) != 0)
-      throw Error("the plugin left no complete result", entry.path());
-    std::memcpy(&threads, header.data() + offsetof(MeasurementFile, threads), sizeof threads);
-    for (uint32_t i = 0; i < threads; ++i) {
-      Events events;
-      file.read(reinterpret_cast<char*>(&events), sizeof events);
-      if (!file) throw Error("the plugin left no complete result", entry.path());
-      result.events += events;
-    }
-    ++result.processes;
+/// A file of results. Each read throws Error when the file ends too early.
+class ResultFile {
+ public:
+  explicit ResultFile(const fs::path& path) : path_(path), file_(path, std::ios::binary) {}
+
+  template <typename T>
+  T read() {
+    T value;
+    file_.read(reinterpret_cast<char*>(&value), sizeof value);
+    if (!file_) throw Error("the plugin left no complete result", path_);
+    return value;
+  }
+  std::string read_text(size_t size) {
+    std::string text(size, '\0');
+    file_.read(text.data(), std::streamsize(size));
+    if (!file_) throw Error("the plugin left no complete result", path_);
+    return text;
+  }
+
+ private:
+  fs::path path_;
+  std::ifstream file_;
+};
+
+using Magic = std::array<char, 8>;
+using Places = std::map<std::pair<std::string, uint64_t>, Events>;
+
+void read_threads(ResultFile& file, Measurement& result) {
+  static_cast<void>(file.read<uint32_t>());  // the process
+  const auto threads = file.read<uint32_t>();
+  for (uint32_t i = 0; i < threads; ++i) result.events += file.read<Events>();
+  ++result.processes;
+}
+
+void read_places(ResultFile& file, Measurement& result, Places& places) {
+  static_cast<void>(file.read<uint32_t>());  // the process
+  const auto rows = file.read<uint32_t>();
+  static_cast<void>(file.read<uint32_t>());  // images
+  const auto size = file.read<uint32_t>();
+  const std::string names = file.read_text(PlacesFile::kNamesSize);
+  std::vector<std::string> images = {""};
+  for (size_t at = 0; at < size; at += images.back().size() + 1)
+    images.emplace_back(names.c_str() + at);
+  for (uint32_t i = 0; i < rows; ++i) {
+    const auto row = file.read<PlaceRow>();
+    places[{images.at(row.image), row.offset}] += row.events;
+    result.events += row.events;
   }
 }
 
-Measurement measure_in(const Folder& folder, const ModelInfo& info, const ProgramRun& run) {
+/// Adds up the files of all processes.
+void read_results(const fs::path& folder, Measurement& result) {
+  Places places;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    ResultFile file(entry.path());
+    const auto magic = file.read<Magic>();
+    if (std::memcmp(magic.data(), MeasurementFile::kMagic, magic.size()) == 0)
+      read_threads(file, result);
+    else if (std::memcmp(magic.data(), PlacesFile::kMagic, magic.size()) == 0)
+      read_places(file, result, places);
+    else
+      throw Error("the plugin left no complete result", entry.path());
+  }
+  for (auto& [place, events] : places) result.places.push_back({place.first, place.second, events});
+}
+
+}  // namespace
+
+MeasuredRun measure_in(const Folder& folder, const ModelInfo& info, const ProgramRun& run) {
   const Platform& platform = platform_of(info.machine);
   const fs::path emulator =
       find_emulator(platform, fmt::format("programs for {} are measured under it", platform.name));
   require_program_for(platform, run.program);
-  folder.prepare(run.program);
-  Measurement result;
-  result.model = info.name;
-  result.exit_status =
+  folder.prepare(run);
+  MeasuredRun measured;
+  measured.end =
       run_child(emulator, words_for(platform, folder, run), environment_for(info, folder, run), run,
-                folder.signals(), Addresses::fixed)
-          .exit_status;
+                folder.signals(), Addresses::fixed);
+  Measurement& result = measured.result;
+  result.model = info.name;
+  result.exit_status = measured.end.exit_status;
   read_results(folder.results(), result);
-  if (result.events.instructions == 0)
+  if (result.events.instructions == 0) {
+    require_exit(measured.end, run);
     throw Error(fmt::format("{} executed nothing of it, exit status {}", platform.emulator,
                             result.exit_status),
-                run.program);
+                name_of(run));
+  }
   const std::unique_ptr<MachineModel> model = info.make();
   result.figures = model->figures(result.events);
   result.components = model->components(result.events);
   result.cycles = sum_of(result.components);
-  return result;
+  return measured;
 }
-
-}  // namespace
 
 const ModelInfo* model_for(const fs::path& program) {
   const auto machine = require_program(program);
@@ -140,25 +194,28 @@ const ModelInfo* model_for(const fs::path& program) {
 }
 
 Measurement measure(const ModelInfo& model, const ProgramRun& run) {
-  return measure_in(Folder(), model, run);
+  MeasuredRun measured = measure_in(Folder(), model, run);
+  require_exit(measured.end, run);
+  return std::move(measured.result);
 }
 
-Comparison compare(const ModelInfo& model, const fs::path& before, const fs::path& after,
+Comparison compare(const ModelInfo& model, const Version& before, const Version& after,
                    const Workload& workload) {
-  for (const fs::path& program : {before, after})
-    require_program_for(platform_of(model.machine), program);
+  for (const Version& version : {before, after})
+    require_program_for(platform_of(model.machine), version.program);
   const OpenFile input = copy_of_input(workload.input);
   const Folder folder;  // signals are blocked from here on
-  const auto run = [&](const fs::path& program, const Outputs& outputs) {
-    return measure_in(folder, model, run_of(program, before, workload, input, outputs));
+  const auto run_one = [&](const Version& version, const Outputs& outputs) {
+    const ProgramRun run = run_of(version, before.program, workload, input, outputs);
+    MeasuredRun measured = measure_in(folder, model, run);
+    require_exit(measured.end, run);
+    return measured;
   };
   const Outputs first, second;
-  Comparison result;
-  result.before = run(before, first);
-  result.after = run(after, second);
-  result.difference =
-      difference_of(result.before.exit_status, first, result.after.exit_status, second);
-  return result;
+  MeasuredRun original = run_one(before, first), other = run_one(after, second);
+  return {.before = std::move(original.result),
+          .after = std::move(other.result),
+          .difference = difference_of(original.end, first, other.end, second)};
 }
 
 }  // namespace respike::simulator

@@ -10,6 +10,13 @@
 
 namespace respike::simulator {
 
+/// What happened at a place of code: an offset in the file `image`; empty: memory without a file.
+struct PlaceEvents {
+  std::string image;
+  uint64_t offset = 0;
+  Events events{};
+};
+
 struct Measurement {
   std::string model;
   Events events{};                    // of all processes and threads
@@ -17,7 +24,8 @@ struct Measurement {
   std::vector<Component> components;  // from the model
   uint64_t cycles = 0;                // the sum of the components
   unsigned processes = 0;
-  int exit_status = 0;  // of the program
+  int exit_status = 0;              // of the program
+  std::vector<PlaceEvents> places;  // if asked for: their sum is `events`; by image and offset
 };
 
 /// The default model for the machine of a program; null if the machine has none and the host runs
@@ -39,7 +47,7 @@ struct Comparison {
 /// Runs `before`, then `after`, with the same arguments, argv[0] (the path of `before`),
 /// environment and input. The outputs of the programs are only compared. Throws Error as measure()
 /// does.
-Comparison compare(const ModelInfo& model, const std::filesystem::path& before,
-                   const std::filesystem::path& after, const Workload& workload);
+Comparison compare(const ModelInfo& model, const Version& before, const Version& after,
+                   const Workload& workload);
 
 }  // namespace respike::simulator

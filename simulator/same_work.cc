@@ -48,10 +48,10 @@ OpenFile copy_of_input(int input) {
   }
 }
 
-ProgramRun run_of(const std::filesystem::path& program, const std::filesystem::path& argv0,
+ProgramRun run_of(const Version& version, const std::filesystem::path& argv0,
                   const Workload& workload, const OpenFile& input, const Outputs& outputs) {
   lseek(input.number(), 0, SEEK_SET);
-  return {.program = program,
+  return {.program = version.program,
           .argv0 = argv0,
           .arguments = workload.arguments,
           .input = input.number(),
@@ -59,18 +59,36 @@ ProgramRun run_of(const std::filesystem::path& program, const std::filesystem::p
           .errors = outputs.errors.number(),
           .folder = workload.folder,
           .variables = workload.variables,
-          .stop = workload.stop};
+          .stop = workload.stop,
+          .enter = version.enter,
+          .name = version.name,
+          .places = workload.places};
 }
 
-std::string difference_of(int status_before, const Outputs& before, int status_after,
-                          const Outputs& after) {
-  if (status_before != status_after)
-    return fmt::format("the exit status is {} instead of {}", status_after, status_before);
+std::string difference_of_ends(const ProcessEnd& before, const ProcessEnd& after) {
+  if (before.signal == after.signal && before.exit_status == after.exit_status) return {};
+  if (before.signal == 0 && after.signal == 0)
+    return fmt::format("the exit status is {} instead of {}", after.exit_status,
+                       before.exit_status);
+  const auto text = [](const ProcessEnd& end) {
+    return end.signal != 0 ? fmt::format("signal {} ({})", end.signal, strsignal(end.signal))
+                           : fmt::format("exit status {}", end.exit_status);
+  };
+  return fmt::format("it ends by {} instead of {}", text(after), text(before));
+}
+
+std::string difference_of_outputs(const Outputs& before, const Outputs& after) {
   if (const auto at = first_difference(before.output.number(), after.output.number()))
     return fmt::format("standard output differs from byte {} on", *at);
   if (const auto at = first_difference(before.errors.number(), after.errors.number()))
     return fmt::format("standard error differs from byte {} on", *at);
   return {};
+}
+
+std::string difference_of(const ProcessEnd& end_before, const Outputs& before,
+                          const ProcessEnd& end_after, const Outputs& after) {
+  const std::string difference = difference_of_ends(end_before, end_after);
+  return difference.empty() ? difference_of_outputs(before, after) : difference;
 }
 
 }  // namespace respike::simulator

@@ -16,12 +16,16 @@ struct Outputs {
   OpenFile output = temporary_file(), errors = temporary_file();
 };
 
-/// A run of `program` on the workload, with its input from the start.
-ProgramRun run_of(const std::filesystem::path& program, const std::filesystem::path& argv0,
+/// A run of a version on the workload, with its input from the start.
+ProgramRun run_of(const Version& version, const std::filesystem::path& argv0,
                   const Workload& workload, const OpenFile& input, const Outputs& outputs);
 
-/// How two runs differ, one clause; empty: same exit status, same output.
-std::string difference_of(int status_before, const Outputs& before, int status_after,
-                          const Outputs& after);
+/// How the second of two runs ended otherwise than the first, one clause; empty: alike.
+std::string difference_of_ends(const ProcessEnd& before, const ProcessEnd& after);
+/// How the output of two runs differs, one clause; empty: not at all.
+std::string difference_of_outputs(const Outputs& before, const Outputs& after);
+/// Both.
+std::string difference_of(const ProcessEnd& end_before, const Outputs& before,
+                          const ProcessEnd& end_after, const Outputs& after);
 
 }  // namespace respike::simulator

@@ -29,6 +29,7 @@
 
 #include "optimizer/base/error.h"
 #include "simulator/child.h"
+#include "simulator/one_run.h"
 #include "simulator/same_work.h"
 
 namespace respike::simulator {
@@ -36,17 +37,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLeastRuns = 8, kMostRuns = 25;  // fewer than 8 pairs never say anything
-constexpr std::chrono::seconds kEnough{5};        // no further run begins after that
 constexpr double kChance = 0.01;
-
-/// The platform of a program; throws Error unless the host runs the program itself.
-const Platform& require_native(const fs::path& path) {
-  const auto machine = require_program(path);
-  if (!machine || !platform_of(*machine).native())
-    throw Error("it is not a program that this host runs itself", path);
-  return platform_of(*machine);
-}
 
 OpenFile open_nothing() {
   const int number = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -54,39 +45,41 @@ OpenFile open_nothing() {
   return OpenFile(number);
 }
 
-ChildEnd run_once(const Folder& folder, const ProgramRun& run, Addresses addresses) {
-  folder.prepare(run.program);
-  std::vector<std::string> words = {run.argv0};
-  words.insert(words.end(), run.arguments.begin(), run.arguments.end());
-  return run_child(folder.link(), std::move(words), environment_with(run.variables), run,
-                   folder.signals(), addresses);
+/// One run that ends by itself.
+ProcessEnd run_once(const Folder& folder, const ProgramRun& run, Addresses addresses) {
+  const ProcessEnd end = run_natively(folder, run, addresses);
+  require_exit(end, run);
+  return end;
 }
 
 /// Runs a program once more, silently, and notes its time.
 void add_time(const Folder& folder, ProgramRun run, const OpenFile& nothing, Times& times) {
   lseek(run.input, 0, SEEK_SET);
   run.output = run.errors = nothing.number();
-  const ChildEnd end = run_once(folder, run, Addresses::random);
+  const ProcessEnd end = run_once(folder, run, Addresses::random);
   if (end.exit_status != times.exit_status)
     throw Error(fmt::format("its exit status was {}, and is {} when it runs again",
                             times.exit_status, end.exit_status),
-                run.program);
+                name_of(run));
   times.microseconds.push_back(end.microseconds);
 }
 
-/// Whether a further run is worth its time.
-class Patience {
- public:
-  bool lasts(size_t runs) const {
-    return runs < kLeastRuns ||
-           (runs < kMostRuns && std::chrono::steady_clock::now() - start_ < kEnough);
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 }  // namespace
+
+const Platform& require_native(const fs::path& path) {
+  const auto machine = require_program(path);
+  if (!machine || !platform_of(*machine).native())
+    throw Error("it is not a program that this host runs itself", path);
+  return platform_of(*machine);
+}
+
+ProcessEnd run_natively(const Folder& folder, const ProgramRun& run, Addresses addresses) {
+  folder.prepare(run);
+  std::vector<std::string> words = {run.argv0};
+  words.insert(words.end(), run.arguments.begin(), run.arguments.end());
+  return run_child(folder.started_by(run), std::move(words), environment_with(run.variables), run,
+                   folder.signals(), addresses);
+}
 
 double chance_of(size_t heads, size_t throws) {
   const auto n = static_cast<double>(throws);
@@ -99,6 +92,13 @@ double chance_of(size_t heads, size_t throws) {
   return std::min(1.0, 2 * sum);
 }
 
+bool Patience::lasts(size_t runs) const {
+  constexpr size_t kLeastRuns = 8, kMostRuns = 25;  // fewer than 8 pairs never say anything
+  constexpr std::chrono::seconds kEnough{5};        // no further run begins after that
+  return runs < kLeastRuns ||
+         (runs < kMostRuns && std::chrono::steady_clock::now() - start_ < kEnough);
+}
+
 double TimeComparison::speedup() const {
   return static_cast<double>(before.median()) /
          static_cast<double>(std::max<uint64_t>(1, after.median()));
@@ -109,6 +109,16 @@ bool TimeComparison::beyond_noise() const {
   const bool is_faster = 2 * faster > pairs();
   return is_faster ? after.least() < before.least() && after.median() < before.median()
                    : after.least() > before.least() && after.median() > before.median();
+}
+
+bool differ_in_time(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after) {
+  TimeComparison pairs;
+  pairs.before.microseconds = before;
+  pairs.after.microseconds = after;
+  for (size_t i = 0; i < before.size(); ++i) pairs.faster += after[i] < before[i];
+  std::ranges::sort(pairs.before.microseconds);
+  std::ranges::sort(pairs.after.microseconds);
+  return pairs.beyond_noise();
 }
 
 Times time_runs(const ProgramRun& given) {
@@ -126,20 +136,21 @@ Times time_runs(const ProgramRun& given) {
   return times;
 }
 
-TimeComparison compare_times(const fs::path& before, const fs::path& after,
+TimeComparison compare_times(const Version& before, const Version& after,
                              const Workload& workload) {
-  require_program_for(require_native(before), after);
+  require_program_for(require_native(before.program), after.program);
   const OpenFile input = copy_of_input(workload.input), nothing = open_nothing();
   const Folder folder;  // signals are blocked from here on
   const Outputs first, second;
   TimeComparison result;
-  const auto run = [&](const fs::path& program, const Outputs& outputs) {
-    return run_of(program, before, workload, input, outputs);
+  const auto run = [&](const Version& version, const Outputs& outputs) {
+    return run_of(version, before.program, workload, input, outputs);
   };
-  result.before.exit_status = run_once(folder, run(before, first), Addresses::fixed).exit_status;
-  result.after.exit_status = run_once(folder, run(after, second), Addresses::fixed).exit_status;
-  result.difference =
-      difference_of(result.before.exit_status, first, result.after.exit_status, second);
+  const ProcessEnd original = run_once(folder, run(before, first), Addresses::fixed);
+  const ProcessEnd other = run_once(folder, run(after, second), Addresses::fixed);
+  result.before.exit_status = original.exit_status;
+  result.after.exit_status = other.exit_status;
+  result.difference = difference_of(original, first, other, second);
   for (const Patience patience; patience.lasts(result.after.runs());) {
     const bool swapped = result.pairs() % 2 == 1;
     if (swapped) add_time(folder, run(after, second), nothing, result.after);

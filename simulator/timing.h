@@ -2,6 +2,7 @@
 // Processor time of programs that the host runs itself: what there is to compare where no model of
 // the processor is.
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -41,6 +42,20 @@ struct TimeComparison {
   bool beyond_noise() const;
 };
 
+/// Whether processor times of pairs of runs are beyond_noise(). `before` and `after` have one time
+/// for each pair.
+bool differ_in_time(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after);
+
+/// Whether a further pair of runs is worth its time: from 8 to 25 pairs, and none that begins after
+/// five seconds.
+class Patience {
+ public:
+  bool lasts(size_t runs) const;
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 /// How likely a fair coin falls on one side, either of them, `heads` of `throws` times or more
 /// often.
 double chance_of(size_t heads, size_t throws);
@@ -52,7 +67,6 @@ Times time_runs(const ProgramRun& run);
 
 /// Runs two programs in turn, with the same arguments, argv[0] (the path of `before`), environment
 /// and input, and compares what they print in their first run. Throws Error as time_runs() does.
-TimeComparison compare_times(const std::filesystem::path& before,
-                             const std::filesystem::path& after, const Workload& workload);
+TimeComparison compare_times(const Version& before, const Version& after, const Workload& workload);
 
 }  // namespace respike::simulator

@@ -100,9 +100,7 @@ Transfer transfer_of(const Instruction& instruction) {
 
 class AlphaProcessor final : public Processor {
  public:
-  explicit AlphaProcessor(Events& events) : events_(events) {}
-
-  void begin(Piece& base, bool completed) override {
+  void begin(Piece& base, Events& events, bool completed) override {
     AlphaPiece& piece = static_cast<AlphaPiece&>(base);
     const AlphaPiece* before = previous_;
     previous_ = &piece;
@@ -111,7 +109,8 @@ class AlphaProcessor final : public Processor {
       falls_in = before->behind == piece.address;
       transfer(*before, piece.address);
     }
-    events_.issue_cycles += falls_in ? cycles_after(*before, piece) : piece.issue_cycles;
+    events_ = &events;
+    events.issue_cycles += falls_in ? cycles_after(*before, piece) : piece.issue_cycles;
     if (piece.first_page != page_) enter_page(piece.first_page);
     if (piece.last_page != page_) enter_page(piece.last_page);
     for (uint64_t line = piece.first_line; line <= piece.last_line; ++line)
@@ -125,14 +124,14 @@ class AlphaProcessor final : public Processor {
     const bool taken = next != piece.behind;
     if (piece.transfer == Transfer::conditional) {
       if (taken && next != piece.target) return;  // a signal's handler came first
-      ++events_.conditional_branches;
+      ++events_->conditional_branches;
     }
     const bool right = predict(piece, next, taken);
-    events_.mispredicts += !right;
+    events_->mispredicts += !right;
     if (!taken) return;
-    ++events_.taken_branches;
-    events_.taken_jumps += piece.is_jump;
-    events_.predicted_taken += right;
+    ++events_->taken_branches;
+    events_->taken_jumps += piece.is_jump;
+    events_->predicted_taken += right;
   }
 
   bool predict(const AlphaPiece& piece, uint64_t next, bool taken) {
@@ -172,29 +171,29 @@ class AlphaProcessor final : public Processor {
 
   void enter_page(uint64_t page) {
     page_ = page;
-    events_.itb_misses += !itb_.access(page);
+    events_->itb_misses += !itb_.access(page);
   }
 
   void miss(uint64_t line) {
-    ++events_.icache_misses;
+    ++events_->icache_misses;
     icache_.fill(line);
     // This access comes before the prefetches of the lines behind `line`.
     const uint64_t block = line >> (SecondLevelCache::kBlockShift - InstructionCache::kLineShift);
     switch (refill_.find(line, l2_)) {
       case RefillBuffer::Answer::none:
-        events_.l2_icache_misses += !l2_.access(block);
+        events_->l2_icache_misses += !l2_.access(block);
         refill_.start_behind(line, l2_);
         break;
       case RefillBuffer::Answer::from_behind:
-        ++events_.l2_icache_misses;
+        ++events_->l2_icache_misses;
         [[fallthrough]];
       case RefillBuffer::Answer::from_second_level:
-        ++events_.refill_hits;
+        ++events_->refill_hits;
         break;
     }
   }
 
-  Events& events_;
+  Events* events_ = nullptr;  // of the previous piece; while it is fetched, of the present one
   const AlphaPiece* previous_ = nullptr;
   uint64_t page_ = ~uint64_t{0};
   InstructionCache icache_;
@@ -232,8 +231,8 @@ class Alpha21164 final : public MachineModel {
     return piece;
   }
 
-  std::unique_ptr<Processor> make_processor(Events& events) const override {
-    return std::make_unique<AlphaProcessor>(events);
+  std::unique_ptr<Processor> make_processor() const override {
+    return std::make_unique<AlphaProcessor>();
   }
 
   std::vector<Component> components(const Events& e) const override {

@@ -35,6 +35,7 @@ constexpr const char* kUsage =
     "  --sysroot DIR   absolute paths of the program are looked for below DIR first\n"
     "  --counts FILE   write how often each instruction was executed\n"
     "  --model FILE    drive a model of the Itanium 2; results in FILE.PID.N\n"
+    "  --places        with --model: also where in which file the events happen\n"
     "  --opened DIR    note libraries that the program opens while it runs, as links in DIR\n"
     "  --brief         one line when a fault ends the program, without the registers\n"
     "  --quiet         nothing then, as on a real machine\n"
@@ -78,6 +79,8 @@ std::optional<CommandLine> parse(int argc, char** argv) {
       good = value(line.options.argv0);
     else if (option == "--append-counts")
       line.options.append_counts = true;
+    else if (option == "--places")
+      line.options.places = true;
     else if (option == "--brief")
       line.options.brief = true;
     else if (option == "--quiet")
@@ -136,7 +139,7 @@ int run_program(CommandLine& line) {
   prepare_counts(options);
   if (!options.model.empty()) {
     options.model = std::filesystem::absolute(options.model);
-    process->feed = std::make_unique<emulator::ModelFeed>(options.model);
+    process->feed = std::make_unique<emulator::ModelFeed>(options.model, options.places);
   }
   auto first_thread = std::make_unique<emulator::Thread>(*process);
   emulator::Thread* const thread = first_thread.get();

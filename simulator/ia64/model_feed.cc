@@ -39,8 +39,8 @@ ThreadFeed::ThreadFeed(ModelFeed& process, GuestMemory& memory, uint32_t place)
     : process_(process),
       memory_(memory),
       place_(place),
-      events_(process.file_->events[place]),
-      processor_(process.model_->make_processor(events_)) {}
+      events_(&process.file_->events[place]),
+      processor_(process.model_->make_processor()) {}
 
 ThreadFeed::~ThreadFeed() {
   std::lock_guard guard(process_.lock_);
@@ -49,7 +49,17 @@ ThreadFeed::~ThreadFeed() {
 
 void ThreadFeed::leave(uint64_t begin, uint64_t end) {
   completed_ = false;
-  if (begin < end) events_.instructions -= piece_of(begin, end).instructions;
+  if (begin < end) events_->instructions -= piece_of(begin, end).instructions;
+}
+
+/// Where to add what happens in the stretch that begins at an address.
+Events& ThreadFeed::events_at(uint64_t address) {
+  if (!process_.rows_) return *events_;
+  const auto found = memory_.find(address);
+  const bool has_file = found && found->second.file.starts_with('/');
+  std::lock_guard guard(process_.lock_);
+  return process_.rows_->row(place_, has_file ? found->second.file : "",
+                             has_file ? address - found->first + found->second.offset : 0);
 }
 
 Piece& ThreadFeed::piece_of(uint64_t begin, uint64_t end) {
@@ -66,8 +76,10 @@ Piece& ThreadFeed::piece_of(uint64_t begin, uint64_t end) {
 
 // ---- processes ----
 
-ModelFeed::ModelFeed(const std::string& path) : path_(path), model_(model_info().make()) {
+ModelFeed::ModelFeed(const std::string& path, bool places)
+    : path_(path), model_(model_info().make()) {
   map_file();
+  if (places) rows_ = std::make_unique<PlaceRows>(kName, path_);
 }
 
 void ModelFeed::map_file() {
@@ -99,6 +111,7 @@ std::unique_ptr<ThreadFeed> ModelFeed::start_thread(GuestMemory& memory) {
 
 void ModelFeed::start_child() {
   map_file();
+  if (rows_) rows_->start_child();
 }
 
 }  // namespace respike::simulator::ia64

@@ -1,8 +1,9 @@
 #pragma once
-// Drives a machine model with what a program executes: --model FILE.
+// Drives a machine model with what a program executes: --model FILE, and --places.
 //
 // The emulator's counterpart of measure_plugin.cc, with the same results (measurement_file.h): a
-// file for each process, FILE.PID.N, that is current at every moment.
+// file for each process, FILE.PID.N, that is current at every moment. With --places the events are
+// in a second file, by the place that the code came from (places_file.h).
 
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "simulator/machine_model.h"
 #include "simulator/measurement_file.h"
+#include "simulator/places_file.h"
 
 namespace respike::simulator::ia64 {
 
@@ -23,6 +25,7 @@ class GuestMemory;
 struct Stretch {
   uint64_t begin = 0, end = 0;  ///< bundle and slot
   Piece* piece = nullptr;
+  Events* events = nullptr;  ///< where to add what the piece causes
 };
 
 class ModelFeed;
@@ -40,9 +43,11 @@ class ThreadFeed {
     if (stretch.piece == nullptr) {
       if (stretch.begin == stretch.end) return;  // the block was full behind a branch
       stretch.piece = &piece_of(stretch.begin, stretch.end);
+      stretch.events = &events_at(stretch.begin);
     }
-    events_.instructions += stretch.piece->instructions;
-    processor_->begin(*stretch.piece, completed_);
+    events_ = stretch.events;
+    events_->instructions += stretch.piece->instructions;
+    processor_->begin(*stretch.piece, *events_, completed_);
     completed_ = true;
   }
 
@@ -59,11 +64,12 @@ class ThreadFeed {
     std::unique_ptr<Piece> piece;
   };
   Piece& piece_of(uint64_t begin, uint64_t end);
+  Events& events_at(uint64_t address);
 
   ModelFeed& process_;
   GuestMemory& memory_;
   const uint32_t place_;
-  Events& events_;
+  Events* events_;  ///< of the present stretch
   std::unique_ptr<Processor> processor_;
   bool completed_ = true;
   std::unordered_map<uint64_t, std::vector<KnownPiece>> pieces_;  ///< by first address
@@ -72,7 +78,7 @@ class ThreadFeed {
 class ModelFeed {
  public:
   /// Maps the file. Ends the process if this fails: results would be worthless.
-  explicit ModelFeed(const std::string& path);
+  ModelFeed(const std::string& path, bool places);
 
   std::unique_ptr<ThreadFeed> start_thread(GuestMemory& memory);
 
@@ -89,6 +95,7 @@ class ModelFeed {
   const std::string path_;
   const std::unique_ptr<MachineModel> model_;
   MeasurementFile* file_ = nullptr;
+  std::unique_ptr<PlaceRows> rows_;  ///< null: places were not asked for
   std::mutex lock_;
   std::vector<uint32_t> free_places_;  ///< of threads that have ended
   uint32_t places_ = 0;

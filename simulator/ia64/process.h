@@ -23,6 +23,7 @@ struct Options {
   std::string model;           ///< absolute path of the model's files, without process, or empty
   std::string opened;          ///< absolute path of the folder of notes (opened.h), or empty
   bool append_counts = false;  ///< the run has begun writing counts before this program
+  bool places = false;         ///< with `model`: also where in which file the events happen
   bool brief = false;          ///< one line when a fault kills the program, without the registers
   bool quiet = false;          ///< when a fault kills the program, nothing at all
   bool general_only = false;   ///< translate nothing into specialised handlers

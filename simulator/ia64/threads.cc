@@ -270,6 +270,7 @@ std::vector<std::string> emulator_command(const Thread& thread, const std::strin
   if (!options.counts.empty())
     command.insert(command.end(), {"--counts", options.counts, "--append-counts"});
   if (!options.model.empty()) command.insert(command.end(), {"--model", options.model});
+  if (options.places) command.emplace_back("--places");
   if (options.brief) command.push_back("--brief");
   if (options.quiet) command.push_back("--quiet");
   if (options.general_only) command.push_back("--general-only");

@@ -183,29 +183,28 @@ class Passages {
 
 class ItaniumProcessor final : public Processor {
  public:
-  explicit ItaniumProcessor(Events& events) : events_(events) {}
-
-  void begin(Piece& base, bool completed) override {
+  void begin(Piece& base, Events& events, bool completed) override {
     const ItaniumPiece& piece = static_cast<ItaniumPiece&>(base);
     const bool follows = passage_ != nullptr && completed;
     if (follows) transfer(*passage_->piece, piece.address);
     passage_ = follows ? &passages_.behind(*passage_, piece) : &passages_.fresh(piece);
+    events_ = &events;
     add(passage_->cycles);
-    events_.nops += piece.nops;
+    events_->nops += piece.nops;
     fetch(piece);
   }
 
  private:
   void add(const IssueCycles& cycles) {
-    events_.groups += cycles.groups;
-    events_.split_cycles += cycles.splits;
-    events_.target_bubbles += cycles.targets;
-    events_.general_bubbles += cycles.waits[static_cast<size_t>(Bubble::general)];
-    events_.floating_bubbles += cycles.waits[static_cast<size_t>(Bubble::floating)];
-    events_.predicate_bubbles += cycles.waits[static_cast<size_t>(Bubble::predicate)];
-    events_.application_bubbles += cycles.waits[static_cast<size_t>(Bubble::application)];
-    events_.stack_bubbles += cycles.waits[static_cast<size_t>(Bubble::stack)];
-    events_.flush_bubbles += cycles.waits[static_cast<size_t>(Bubble::flush)];
+    events_->groups += cycles.groups;
+    events_->split_cycles += cycles.splits;
+    events_->target_bubbles += cycles.targets;
+    events_->general_bubbles += cycles.waits[static_cast<size_t>(Bubble::general)];
+    events_->floating_bubbles += cycles.waits[static_cast<size_t>(Bubble::floating)];
+    events_->predicate_bubbles += cycles.waits[static_cast<size_t>(Bubble::predicate)];
+    events_->application_bubbles += cycles.waits[static_cast<size_t>(Bubble::application)];
+    events_->stack_bubbles += cycles.waits[static_cast<size_t>(Bubble::stack)];
+    events_->flush_bubbles += cycles.waits[static_cast<size_t>(Bubble::flush)];
   }
 
   /// The last instruction of `piece` has led to `next`.
@@ -214,17 +213,17 @@ class ItaniumProcessor final : public Processor {
     const bool taken = next != piece.behind;
     if (piece.transfer <= Transfer::direct_call && taken && next != piece.target)
       return;  // a signal's handler came first
-    events_.conditional_branches += piece.conditional && !piece.is_check;
+    events_->conditional_branches += piece.conditional && !piece.is_check;
     bool right = !piece.conditional || history_.predict(piece.branch, piece.hint, taken);
     if (taken) right &= predict_target(piece, next);
-    events_.mispredicts += !right;
+    events_->mispredicts += !right;
     if (!taken) return;
-    ++events_.taken_branches;
-    events_.taken_jumps +=
+    ++events_->taken_branches;
+    events_->taken_jumps +=
         piece.transfer == Transfer::direct || piece.transfer == Transfer::indirect;
     if (!right) return;
-    events_.predicted_returns += piece.transfer == Transfer::returns;
-    events_.predicted_indirect +=
+    events_->predicted_returns += piece.transfer == Transfer::returns;
+    events_->predicted_indirect +=
         piece.transfer == Transfer::indirect || piece.transfer == Transfer::indirect_call;
   }
 
@@ -254,9 +253,9 @@ class ItaniumProcessor final : public Processor {
       line_ = line;
       translate(line << InstructionCache::kLineShift);
       if (icache_.access(line)) continue;
-      ++events_.icache_misses;
+      ++events_->icache_misses;
       constexpr unsigned kShift = SecondLevelCache::kLineShift - InstructionCache::kLineShift;
-      events_.l2_icache_misses += !l2_.access(line >> kShift);
+      events_->l2_icache_misses += !l2_.access(line >> kShift);
     }
   }
 
@@ -265,11 +264,11 @@ class ItaniumProcessor final : public Processor {
     if (page == page_) return;
     page_ = page;
     if (itlb_.access(page)) return;
-    ++events_.itb_misses;
-    events_.l2_itb_misses += !itlb2_.access(address >> SecondTranslationBuffer::kPageShift);
+    ++events_->itb_misses;
+    events_->l2_itb_misses += !itlb2_.access(address >> SecondTranslationBuffer::kPageShift);
   }
 
-  Events& events_;
+  Events* events_ = nullptr;  // of the previous piece; while it is fetched, of the present one
   Passage* passage_ = nullptr;
   uint64_t line_ = ~uint64_t{0}, page_ = ~uint64_t{0};
   Passages passages_;
@@ -300,8 +299,8 @@ class Itanium2 final : public MachineModel {
     return piece;
   }
 
-  std::unique_ptr<Processor> make_processor(Events& events) const override {
-    return std::make_unique<ItaniumProcessor>(events);
+  std::unique_ptr<Processor> make_processor() const override {
+    return std::make_unique<ItaniumProcessor>();
   }
 
   std::vector<Component> components(const Events& e) const override {

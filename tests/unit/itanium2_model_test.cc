@@ -20,8 +20,7 @@ constexpr uint64_t kStart = 0x4000000000001000;
 /// A processor and the pieces that a test gives it.
 class Processor2 {
  public:
-  Processor2()
-      : model_(find_model("itanium2")->make()), processor_(model_->make_processor(events)) {}
+  Processor2() : model_(find_model("itanium2")->make()), processor_(model_->make_processor()) {}
 
   /// Executes the piece at `address`: `nops` bundles of no-ops without stops, and a bundle with
   /// `last` in its last slot and a stop. Branches go to the address that their text names, relative
@@ -37,7 +36,7 @@ class Processor2 {
       EXPECT_EQ(piece->instructions, 3 * (nops + 1));
     }
     events.instructions += piece->instructions;
-    processor_->begin(*piece, completed);
+    processor_->begin(*piece, events, completed);
   }
 
   uint64_t component(std::string_view name) const {
@@ -95,8 +94,8 @@ TEST(Itanium2, ResultsAreWaitedForAcrossTakenBranches) {
   append_bundle(code, "MFB", {"nop.m 0x0", "fma.d.s0 f6=f6,f7,f8", "br.cloop.sptk.few 0x0;;"});
   const auto piece = machine.model().read(kStart, kStart + 16, code);
   Events events{};
-  const auto processor = machine.model().make_processor(events);
-  for (int i = 0; i < 100; ++i) processor->begin(*piece, true);
+  const auto processor = machine.model().make_processor();
+  for (int i = 0; i < 100; ++i) processor->begin(*piece, events, true);
   EXPECT_EQ(events.groups, 100u);
   EXPECT_EQ(events.floating_bubbles, 99u * 3);
 }

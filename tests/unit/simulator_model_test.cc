@@ -21,7 +21,7 @@ constexpr uint64_t kStart = 0x120000000;
 /// A processor and the pieces that a test gives it.
 class ModelledMachine {
  public:
-  ModelledMachine() : model_(models().front().make()), processor_(model_->make_processor(events)) {}
+  ModelledMachine() : model_(models().front().make()), processor_(model_->make_processor()) {}
 
   /// Executes the piece at `address`: `nops` no-ops and `last`, which may be empty. `last` has the
   /// form in which the disassembler prints the instruction at its address.
@@ -40,7 +40,7 @@ class ModelledMachine {
       EXPECT_EQ(piece->instructions, code.size() / 4);
     }
     events.instructions += piece->instructions;
-    processor_->begin(*piece, completed);
+    processor_->begin(*piece, events, completed);
   }
 
   uint64_t component(std::string_view name) const {
