@@ -40,6 +40,9 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database);
 void add_forgetting_commands(CLI::App& app, const SharedDatabase& database);
 void add_making_commands(CLI::App& app, const SharedDatabase& database);
 void add_manager_command(CLI::App& app, const SharedDatabase& database);
+/// compare, which also compares files, and check.
+void add_compare_commands(CLI::App& app, const SharedDatabase& database,
+                          const std::vector<std::string>& words);
 void add_run_command(CLI::App& app, const SharedDatabase& database,
                      const std::vector<std::string>& words);
 

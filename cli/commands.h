@@ -14,10 +14,10 @@ void add_disasm_command(CLI::App& image);
 void add_instrument_command(CLI::App& image);
 void add_collect_command(CLI::App& image);
 void add_profile_commands(CLI::App& app);
-/// measure and compare. `words` are the words behind "--", for the program that the command runs;
-/// they are read when the command runs.
-void add_measure_commands(CLI::App& app, const std::vector<std::string>& words);
-/// The commands on applications. `words`: the words behind `run NAME`.
+/// `words` are the words behind "--", for the program that the command runs; they are read when the
+/// command runs.
+void add_measure_command(CLI::App& app, const std::vector<std::string>& words);
+/// The commands on applications. `words`: likewise, or the words behind `run NAME`.
 void add_application_commands(CLI::App& app, const std::vector<std::string>& words);
 
 /// Thrown to end the command with this status, without another message.

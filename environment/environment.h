@@ -113,6 +113,18 @@ struct RunOptions {
   std::function<void(const std::string&)> warn;
 };
 
+/// An application's program with its optimized images in their places.
+struct OptimizedVersion {
+  struct Image {
+    std::filesystem::path path;  // without symbolic links
+    bool optimized = false;
+    std::string left_alone;  // why it is not optimized, a clause
+  };
+  std::filesystem::path program;
+  std::vector<Substitution> substitutions;  // originals without symbolic links; not empty
+  std::vector<Image> images;                // all of the application
+};
+
 class Environment {
  public:
   /// Opens the database; to write, makes one if there is none. To read: list() and show() show what
@@ -161,6 +173,10 @@ class Environment {
   /// Merges the counter files that runs left, and registers libraries that runs opened.
   MergeResult collect();
 
+  /// What would run in mode optimized, whatever the mode is. Throws Error when that is the
+  /// original.
+  OptimizedVersion optimized_version(const std::string& name);
+
   // ---- looking ----
 
   std::vector<ApplicationView> list();
@@ -170,6 +186,8 @@ class Environment {
 
   /// Messages for the user: warnings, and notes, e.g. that an image has a new build.
   const Diagnostics& warnings() const { return warnings_; }
+  /// Where operations outside of this class add warnings.
+  Diagnostics& diagnostics() { return warnings_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
   Database& database() { return database_; }

@@ -40,14 +40,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has_privileges(const fs::path& program) {
-  struct stat status {};
-  if (stat(program.c_str(), &status) != 0) return false;
-  const bool set_group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
-  return (status.st_mode & S_ISUID) != 0 || set_group ||
-         getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
-}
-
 bool forbids_execution(const fs::path& file) {
   struct statvfs status {};
   return statvfs(file.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0;
@@ -187,6 +179,14 @@ void Session::execute() const {
 }
 
 }  // namespace
+
+bool has_privileges(const fs::path& program) {
+  struct stat status {};
+  if (stat(program.c_str(), &status) != 0) return false;
+  const bool set_group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
+  return (status.st_mode & S_ISUID) != 0 || set_group ||
+         getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
+}
 
 void start(const Launch& launch) {
   Session(launch).run();

@@ -1,0 +1,331 @@
+// respike compare, of two files or of an application; and respike check, of an application.
+//
+// Example: `respike compare a b -- x` runs the files a and b, each with the argument x;
+// `respike compare app -- x` runs the registered program app twice, as it is and with its optimized
+// images in place.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/application_commands.h"
+#include "cli/commands.h"
+#include "cli/measuring.h"
+#include "environment/comparing.h"
+#include "optimizer/base/error.h"
+#include "tas/libraries.h"
+
+namespace respike::cli {
+namespace {
+
+using simulator::Comparison;
+using simulator::ModelInfo;
+using simulator::TimeComparison;
+using simulator::Trials;
+
+constexpr size_t kProcedures = 10;  // of the largest gains, and of the largest losses
+
+struct CompareArguments {
+  std::string model;               // empty: by the program
+  std::string before, after;       // `after` empty: `before` is an application
+  std::vector<std::string> words;  // arguments of both
+  bool json = false;
+  bool csv = false;
+  bool explain = false;  // all figures, not only the main ones
+};
+
+// ---- two files ----
+
+/// Says on stderr how the programs behaved; throws Error when they did not behave alike.
+template <typename Compared>
+void judge(const Compared& c, const CompareArguments& arguments) {
+  if (!c.difference.empty())
+    throw Error(fmt::format("it does not behave like {}: {}", arguments.before, c.difference),
+                arguments.after);
+  if (!arguments.json) note_exit_status("the exit status of both programs", c.before.exit_status);
+}
+
+void compare_files(const CompareArguments& arguments) {
+  const std::string &before = arguments.before, &after = arguments.after;
+  const ModelInfo* const model = arguments.model.empty() ? simulator::model_for(before)
+                                                         : simulator::find_model(arguments.model);
+  const simulator::Workload workload{.arguments = arguments.words,
+                                     .variables = variables_to_find_libraries(after, before)};
+  if (model != nullptr) {
+    const Comparison c =
+        simulator::compare(*model, {.program = before}, {.program = after}, workload);
+    if (arguments.json)
+      fmt::print("{}\n", text_of(to_json(c)));
+    else
+      print_comparison(c, arguments.explain);
+    return judge(c, arguments);
+  }
+  const TimeComparison c =
+      simulator::compare_times({.program = before}, {.program = after}, workload);
+  complain(kNoModel);
+  if (arguments.json)
+    fmt::print("{}\n", text_of(to_json(c)));
+  else
+    print_comparison(c);
+  judge(c, arguments);
+}
+
+// ---- an application ----
+
+std::string file_name(const std::string& path) {
+  return path.empty() ? kNoFile : std::filesystem::path(path).filename().string();
+}
+
+/// "left alone (system library without relocations)", or nothing.
+std::string left_alone(const ComparedImage& image) {
+  return image.left_alone.empty() ? "" : fmt::format("left alone ({})", image.left_alone);
+}
+
+void print_images(const std::vector<ComparedImage>& images, const Comparison& c) {
+  fmt::print("\n{:<22}  {:>17}  {:>17}  {:>9}  {:>7}\n", "cycles by image", "before", "after",
+             "change", "share");
+  for (const ComparedImage& image : images) {
+    if (image.before == 0 && image.after == 0) continue;
+    const std::string share =
+        percent(static_cast<double>(image.before), static_cast<double>(c.before.cycles));
+    const std::string note = left_alone(image);
+    fmt::print("{:<22}  {:>17}  {:>17}  {:>9}  {:>7}{}{}\n", printable(file_name(image.path)),
+               grouped(image.before), grouped(image.after), change(image.before, image.after),
+               share, note.empty() ? "" : "  ", note);
+  }
+}
+
+/// The first procedures that the predicate holds for, in the order of the iterators.
+template <typename Iterator, typename Predicate>
+void print_procedures(const char* title, Iterator from, Iterator to, Predicate is_shown) {
+  if (from == to || !is_shown(*from)) return;
+  fmt::print("\n");
+  print_heading(title);
+  for (size_t i = 0; from != to && i < kProcedures && is_shown(*from); ++i, ++from)
+    fmt::print("{:<22}  {:>17}  {:>17}  {:>9}  {}\n", printable(from->name), grouped(from->before),
+               grouped(from->after), change(from->before, from->after),
+               printable(file_name(from->image)));
+}
+
+void print_left_alone(const std::vector<ComparedImage>& images) {
+  fmt::print("\n");
+  for (const ComparedImage& image : images)
+    fmt::print("{:<22}  {}\n", printable(file_name(image.path)),
+               image.optimized ? "optimized" : left_alone(image));
+}
+
+void print(const ApplicationComparison& c, bool explain) {
+  if (c.timed) {
+    print_comparison(*c.timed);
+    return print_left_alone(c.images);
+  }
+  print_comparison(*c.modelled, explain);
+  print_images(c.images, *c.modelled);
+  const auto gains = [](const ComparedProcedure& p) { return p.change() < 0; };
+  const auto loses = [](const ComparedProcedure& p) { return p.change() > 0; };
+  print_procedures("largest gains", c.procedures.begin(), c.procedures.end(), gains);
+  print_procedures("largest losses", c.procedures.rbegin(), c.procedures.rend(), loses);
+}
+
+void print_csv(const ApplicationComparison& c) {
+  fmt::print("kind,name,image,before,after\n");
+  const auto print_line = [](const char* kind, std::string_view name, const std::string& image,
+                             uint64_t before, uint64_t after) {
+    fmt::print("{},{},{},{},{}\n", kind, csv_cell(name), csv_cell(image), before, after);
+  };
+  if (c.timed) {
+    print_line("time", "least", "", c.timed->before.least(), c.timed->after.least());
+    print_line("time", "median", "", c.timed->before.median(), c.timed->after.median());
+    return;
+  }
+  const auto &before = c.modelled->before.figures, &after = c.modelled->after.figures;
+  for (size_t i = 0; i < before.size(); ++i)
+    print_line("figure", before[i].key, "", before[i].number, after[i].number);
+  for (const ComparedImage& image : c.images)
+    print_line("image", file_name(image.path), image.path, image.before, image.after);
+  for (const ComparedProcedure& p : c.procedures)
+    print_line("procedure", p.name, p.image, p.before, p.after);
+}
+
+Json json_of(const std::vector<ComparedImage>& images, bool cycles) {
+  Json result = Json::array();
+  for (const ComparedImage& image : images) {
+    Json row = {
+        {"path", image.path}, {"optimized", image.optimized}, {"left_alone", image.left_alone}};
+    if (cycles) {
+      row["cycles_before"] = image.before;
+      row["cycles_after"] = image.after;
+    }
+    result.push_back(std::move(row));
+  }
+  return result;
+}
+
+Json json_of(const ApplicationComparison& c, const std::string& name) {
+  Json result = {{"application", name}, {"program", c.program}};
+  result.update(c.modelled ? to_json(*c.modelled) : to_json(*c.timed));
+  result["images"] = json_of(c.images, c.modelled.has_value());
+  if (c.timed) return result;
+  result["procedures"] = Json::array();
+  for (const ComparedProcedure& p : c.procedures)
+    result["procedures"].push_back({{"name", p.name},
+                                    {"image", p.image},
+                                    {"cycles_before", p.before},
+                                    {"cycles_after", p.after},
+                                    {"instructions_before", p.instructions_before},
+                                    {"instructions_after", p.instructions_after}});
+  return result;
+}
+
+void compare_versions(const CompareArguments& arguments, const DatabaseOption& database) {
+  const std::string& name = arguments.before;
+  ApplicationComparison c;
+  with_environment(database, [&](Environment& environment) {
+    c = compare_application(environment, name, {.arguments = arguments.words}, arguments.model);
+  });
+  if (c.timed) complain(kNoModel);
+  if (arguments.json)
+    fmt::print("{}\n", text_of(json_of(c, name)));
+  else if (arguments.csv)
+    print_csv(c);
+  else
+    print(c, arguments.explain);
+  if (!c.difference().empty())
+    throw Error(
+        fmt::format("the optimized version does not behave like the original: {}", c.difference()),
+        name);
+  if (!arguments.json)
+    note_exit_status("the exit status of both versions",
+                     c.timed ? c.timed->before.exit_status : c.modelled->before.exit_status);
+}
+
+// ---- check ----
+
+struct CheckArguments {
+  std::string name;
+  std::vector<std::string> words;
+  size_t runs = 0;
+  bool json = false;
+};
+
+std::string_view name_of(Trials::Compared compared) {
+  switch (compared) {
+    case Trials::Compared::output:
+      return "output and exit status";
+    case Trials::Compared::output_at_first:
+      return "output at fixed addresses, and exit status";
+    case Trials::Compared::end:
+      return "exit status";
+    case Trials::Compared::nothing:
+      return "nothing";
+  }
+  return {};
+}
+
+void print(const ApplicationCheck& check) {
+  const Trials& trials = check.trials;
+  const simulator::Costs& costs = trials.costs;
+  print_heading(trials.modelled ? "cycles" : "microseconds");
+  print_row("least", std::ranges::min(costs.before), std::ranges::min(costs.after));
+  print_row("median", costs.median_before(), costs.median_after());
+  print_row("most", std::ranges::max(costs.before), std::ranges::max(costs.after));
+  fmt::print("\n{:<22}  {} of each version\n", "runs", trials.runs);
+  fmt::print("{:<22}  {}\n", "compared", name_of(trials.compared));
+  print_left_alone(check.images);
+  fmt::print("\n{}\n", check.verdict);
+}
+
+Json json_of(const ApplicationCheck& check, const std::string& name) {
+  const Trials& trials = check.trials;
+  return {{"application", name},
+          {"program", check.program},
+          {"ship", check.ship},
+          {"verdict", check.verdict},
+          {"runs", trials.runs},
+          {"compared", name_of(trials.compared)},
+          {"difference", trials.difference},
+          {"cost", trials.modelled ? "cycles" : "microseconds"},
+          {"before", trials.costs.before},
+          {"after", trials.costs.after},
+          {"median_before", trials.costs.median_before()},
+          {"median_after", trials.costs.median_after()},
+          {"measurable", trials.measurable},
+          {"exit_status", trials.exit_status},
+          {"images", json_of(check.images, false)}};
+}
+
+void run_check(const CheckArguments& arguments, const DatabaseOption& database) {
+  ApplicationCheck check;
+  with_environment(database, [&](Environment& environment) {
+    check = check_application(environment, arguments.name, {.arguments = arguments.words},
+                              arguments.runs);
+  });
+  if (arguments.json)
+    fmt::print("{}\n", text_of(json_of(check, arguments.name)));
+  else
+    print(check);
+  if (!check.ship) throw Exit{1};
+}
+
+}  // namespace
+
+// ---- the commands ----
+
+void add_compare_commands(CLI::App& app, const SharedDatabase& database,
+                          const std::vector<std::string>& words) {
+  CLI::App* compare = app.add_subcommand(
+      "compare",
+      "Run two versions of a program alike, or an application and its optimized version, measure "
+      "both, and compare what they print");
+  compare->footer(
+      "The arguments stand behind --: respike compare BEFORE AFTER [OPTIONS] -- ARGS...\n"
+      "or, of a registered application: respike compare NAME [OPTIONS] -- ARGS...");
+  auto compared = std::make_shared<CompareArguments>();
+  compare->callback([compared, database, &words] {
+    compared->words = words;
+    std::error_code error;
+    const bool is_path = compared->before.find('/') != std::string::npos;
+    if (compared->after.empty() && is_path && std::filesystem::exists(compared->before, error))
+      throw CLI::RequiredError("AFTER");
+    if (compared->after.empty())
+      compare_versions(*compared, *database);
+    else
+      compare_files(*compared);
+  });
+  add_model_option(*compare, compared->model);
+  CLI::Option* json = compare->add_flag("--json", compared->json, "print JSON");
+  compare
+      ->add_flag(
+          "--csv", compared->csv,
+          "of an application: print figures, images and procedures as comma-separated values")
+      ->excludes(json);
+  compare->add_flag("--explain", compared->explain, "print all figures and where the cycles go");
+  compare->add_option("BEFORE", compared->before, "program, or the name of an application")
+      ->required();
+  compare->add_option("AFTER", compared->after, "another version of the program");
+
+  CLI::App* check = app.add_subcommand(
+      "check",
+      "Run an application and its optimized version several times, and say whether to ship");
+  check->footer(
+      "The arguments stand behind --: respike check NAME [OPTIONS] -- ARGS...\n"
+      "Exit status: 0 ship; 1 do not ship, or it could not be found out.");
+  auto checked = std::make_shared<CheckArguments>();
+  check->callback([checked, database, &words] {
+    checked->words = words;
+    run_check(*checked, *database);
+  });
+  check->add_option("NAME", checked->name, "application")->required();
+  check
+      ->add_option("--runs", checked->runs,
+                   "of each version, at least 2; by default 3 on a model, 8 to 25 without one")
+      ->check(CLI::Range(2u, 100000u));
+  check->add_flag("--json", checked->json, "print JSON");
+}
+
+}  // namespace respike::cli

@@ -1,0 +1,143 @@
+// Example of a row: "cycles", 321,345,678, 232,111,222, "-27.77%".
+
+#include "cli/measuring.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace respike::cli {
+
+using simulator::Comparison;
+using simulator::TimeComparison;
+
+// ---- JSON ----
+
+Json to_json(const simulator::Measurement& m) {
+  Json result = {{"model", m.model}};
+  for (const simulator::Figure& figure : m.figures) result[std::string(figure.key)] = figure.number;
+  Json breakdown = Json::object();
+  for (const simulator::Component& component : m.components)
+    breakdown[std::string(component.name)] = component.cycles;
+  result["breakdown"] = std::move(breakdown);
+  result["processes"] = m.processes;
+  result["exit_status"] = m.exit_status;
+  return result;
+}
+
+Json to_json(const simulator::Times& times) {
+  return {{"runs", times.runs()},
+          {"least_microseconds", times.least()},
+          {"median_microseconds", times.median()},
+          {"lower_quartile_microseconds", times.lower()},
+          {"upper_quartile_microseconds", times.upper()},
+          {"exit_status", times.exit_status}};
+}
+
+Json to_json(const TimeComparison& c) {
+  return {{"before", to_json(c.before)},
+          {"after", to_json(c.after)},
+          {"pairs", c.pairs()},
+          {"faster_pairs", c.faster},
+          {"beyond_noise", c.beyond_noise()},
+          {"same_output", c.difference.empty()}};
+}
+
+Json to_json(const Comparison& c) {
+  return {{"before", to_json(c.before)},
+          {"after", to_json(c.after)},
+          {"same_output", c.difference.empty()}};
+}
+
+// ---- tables ----
+
+std::string change(uint64_t before, uint64_t after) {
+  if (before == 0) return after == 0 ? "" : "new";
+  const double share = static_cast<double>(after) / static_cast<double>(before) - 1;
+  return fmt::format("{:+.2f}%", 100 * share);
+}
+
+void print_heading(std::string_view label) {
+  fmt::print("{:<22}  {:>17}  {:>17}  {:>9}\n", label, "before", "after", "change");
+}
+
+void print_row(std::string_view label, uint64_t before, uint64_t after) {
+  fmt::print("{:<22}  {:>17}  {:>17}  {:>9}\n", label, grouped(before), grouped(after),
+             change(before, after));
+}
+
+namespace {
+
+/// The speedup by the model's cycles; with `explain` also by model C, if its cycles are there.
+std::string speedups(const Comparison& c, bool explain) {
+  const auto speedup = [](uint64_t before, uint64_t after) {
+    return static_cast<double>(before) / static_cast<double>(after);
+  };
+  std::string text = fmt::format("{:.3f}", speedup(c.before.cycles, c.after.cycles));
+  if (!explain) return text;
+  for (size_t i = 0; i < c.before.figures.size(); ++i)
+    if (c.before.figures[i].key == "cycles_c")
+      text += fmt::format(", by model C {:.3f}",
+                          speedup(c.before.figures[i].number, c.after.figures[i].number));
+  return text;
+}
+
+/// Whether a figure is one of those that every model has and that explain most of a difference.
+bool is_main_figure(const simulator::Figure& figure) {
+  constexpr std::string_view kMain[] = {"instructions", "cycles",        "taken_branches",
+                                        "mispredicts",  "icache_misses", "itb_misses"};
+  return std::ranges::find(kMain, figure.key) != std::end(kMain);
+}
+
+}  // namespace
+
+void print_comparison(const Comparison& c, bool explain) {
+  print_heading("");
+  for (size_t i = 0; i < c.before.figures.size(); ++i)
+    if (explain || is_main_figure(c.before.figures[i]))
+      print_row(c.before.figures[i].label, c.before.figures[i].number, c.after.figures[i].number);
+  if (explain) fmt::print("\ncycles\n");
+  for (size_t i = 0; explain && i < c.before.components.size(); ++i)
+    print_row(fmt::format("  {}", c.before.components[i].name), c.before.components[i].cycles,
+              c.after.components[i].cycles);
+  fmt::print("\nspeedup                 {}\n", speedups(c, explain));
+  fmt::print("same output             {}\n", c.difference.empty() ? "yes" : "no");
+}
+
+void print_comparison(const TimeComparison& c) {
+  const auto &before = c.before, &after = c.after;
+  print_heading("microseconds");
+  print_row("least", before.least(), after.least());
+  print_row("median", before.median(), after.median());
+  print_row("a quarter takes less", before.lower(), after.lower());
+  print_row("a quarter takes more", before.upper(), after.upper());
+  fmt::print("\nfaster                  in {} of {} pairs of runs\n", c.faster, c.pairs());
+  if (c.beyond_noise())
+    fmt::print("speedup                 {:.3f}\n", c.speedup());
+  else
+    fmt::print("speedup                 none: the times vary more than they differ\n");
+  fmt::print("same output             {}\n", c.difference.empty() ? "yes" : "no");
+}
+
+void note_exit_status(const char* whose, int status) {
+  if (status != 0) complain(fmt::format("note: {} was {}", whose, status));
+}
+
+void add_model_option(CLI::App& command, std::string& model) {
+  std::vector<std::string> names;
+  for (const simulator::ModelInfo& info : simulator::models()) names.emplace_back(info.name);
+  command
+      .add_option("--model", model,
+                  "the processor that is modelled; by default one of the program's machine")
+      ->check(CLI::IsMember(names));
+}
+
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace respike::cli

@@ -1,0 +1,47 @@
+#pragma once
+// What measure, compare and check print alike.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/messages.h"
+#include "simulator/run.h"
+#include "simulator/timing.h"
+
+namespace respike::cli {
+
+constexpr const char* kNoModel =
+    "note: there is no model of this machine's processors yet: these are processor times on this "
+    "host";
+
+/// What tables call memory without a file in which code ran.
+constexpr const char* kNoFile = "(code without a file)";
+
+Json to_json(const simulator::Measurement& measurement);
+Json to_json(const simulator::Times& times);
+Json to_json(const simulator::Comparison& comparison);
+Json to_json(const simulator::TimeComparison& comparison);
+
+/// The change from the first number to the second, as a share of the first: "-7.40%".
+std::string change(uint64_t before, uint64_t after);
+/// A row of a table with the columns before, after and change.
+void print_heading(std::string_view label);
+void print_row(std::string_view label, uint64_t before, uint64_t after);
+
+/// Figures, speedup, and whether the output is the same. `explain`: all figures.
+void print_comparison(const simulator::Comparison& comparison, bool explain);
+void print_comparison(const simulator::TimeComparison& comparison);
+
+void note_exit_status(const char* whose, int status);
+
+/// --model NAME.
+void add_model_option(CLI::App& command, std::string& model);
+
+/// A text as a cell of a file of comma-separated values.
+std::string csv_cell(std::string_view text);
+
+}  // namespace respike::cli

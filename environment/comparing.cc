@@ -1,0 +1,271 @@
+// Both versions run in a private mount namespace of the same make: in the one, the optimized images
+// are mounted over their originals; in the other, the originals are mounted over themselves. So
+// path, argv[0], environment, input, the parent process, the number of mounts, and what a program
+// sees of its own files' rights are the same, and the code is all that differs. Example: of an
+// application whose program and one of three libraries are optimized, both versions run with two
+// mounts.
+//
+// Where the machine has a model, the places of all events are known (simulator/places_file.h). The
+// version runs under the original's path, so that places of both runs have the same image; which
+// procedure of the original the code comes from is found by following the rewriting
+// (code_origins.h).
+
+#include "environment/comparing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "environment/code_origins.h"
+#include "environment/image_content.h"
+#include "host/platform.h"
+#include "optimizer/base/error.h"
+#include "simulator/attribution.h"
+#include "simulator/child.h"
+#include "simulator/machine_models.h"
+#include "simulator/symbol_names.h"
+#include "tas/libraries.h"
+#include "tas/private_mounts.h"
+
+namespace respike {
+
+namespace fs = std::filesystem;
+
+using simulator::Measurement;
+using simulator::ModelInfo;
+using simulator::Version;
+using simulator::Workload;
+
+OptimizedVersion Environment::optimized_version(const std::string& name) {
+  collect();
+  ApplicationRow application = find(name);
+  require_one_machine(application);
+  application.mode = Mode::optimized;
+  std::string warned;
+  RunOptions options;
+  options.warn = [&](const std::string& text) { warned = text; };
+  OptimizedVersion result;
+  result.program = database_.image(application.main_image).path;
+  if (has_privileges(result.program))
+    throw Error("it gets privileges when it is started, so its original always runs",
+                result.program);
+  for (const Substitution& s : substitutions(application, options))
+    result.substitutions.push_back({fs::canonical(s.original), s.substitute});
+  if (result.substitutions.empty())
+    throw Error(warned.empty() ? fmt::format("no image of {} is optimized", name) : warned);
+  for (const ApplicationImage& used : database_.images_of(application.id)) {
+    std::error_code error;
+    OptimizedVersion::Image image;
+    image.path = fs::canonical(used.image.path, error);
+    if (error) image.path = used.image.path;
+    image.optimized = std::ranges::any_of(
+        result.substitutions, [&](const Substitution& s) { return s.original == image.path; });
+    if (!image.optimized && used.image.optimizable) image.left_alone = "not optimized";
+    if (!image.optimized && !used.image.optimizable)
+      image.left_alone =
+          is_system_library(used.image) ? "system library without relocations" : used.image.reason;
+    result.images.push_back(std::move(image));
+  }
+  return result;
+}
+
+namespace {
+
+/// A version whose images have the substitutes of `substitutions` in their places.
+Version version_with(const OptimizedVersion& found, std::vector<Substitution> substitutions,
+                     std::string name) {
+  const ProgramImage program = read_program(found.program);
+  const Platform* foreign = program.platform->native() ? nullptr : program.platform;
+  return {
+      .program = found.program,
+      .enter =
+          [substitutions = std::move(substitutions), foreign] {
+            if (const auto why = mount_privately(substitutions, foreign))
+              throw Error(fmt::format("optimized images cannot be put in place here: {}", *why));
+          },
+      .name = std::move(name)};
+}
+
+/// Both versions of an application.
+struct Versions {
+  Versions(Environment& environment, const std::string& application)
+      : found(environment.optimized_version(application)) {
+    std::vector<Substitution> themselves;
+    for (const Substitution& s : found.substitutions)
+      themselves.push_back({s.original, s.original});
+    original = version_with(found, std::move(themselves), found.program);
+    optimized = version_with(found, found.substitutions,
+                             fmt::format("the optimized {}", found.program.string()));
+  }
+  const ModelInfo* model(const std::string& wanted) const {
+    return wanted.empty() ? simulator::model_for(found.program) : simulator::find_model(wanted);
+  }
+
+  OptimizedVersion found;
+  Version original, optimized;
+};
+
+std::vector<ComparedImage> images_of(const OptimizedVersion& found) {
+  std::vector<ComparedImage> images;
+  for (const OptimizedVersion::Image& image : found.images)
+    images.push_back(
+        {.path = image.path, .optimized = image.optimized, .left_alone = image.left_alone});
+  return images;
+}
+
+void add_cycles(std::vector<ComparedImage>& images, const ModelInfo& model,
+                const Measurement& measurement, uint64_t ComparedImage::*side) {
+  for (const simulator::Share& share : shares_by_image(model, measurement)) {
+    auto known = std::ranges::find(images, share.image, &ComparedImage::path);
+    if (known == images.end())
+      known = images.insert(images.end(), {.path = share.image, .left_alone = "not registered"});
+    if (share.image.empty()) known->left_alone.clear();
+    (*known).*side += share.cycles;
+  }
+}
+
+/// Names the procedures of all images, those of optimized images as the originals have them.
+class Procedures {
+ public:
+  Procedures(Environment& environment, const OptimizedVersion& found) {
+    for (const Substitution& s : found.substitutions) {
+      if (environment.progress) environment.progress(s.original.native(), "find procedures", 0.9);
+      origins_[s.original] =
+          std::make_unique<CodeOrigins>(s.original, s.substitute, environment.diagnostics());
+    }
+  }
+
+  simulator::NameOfCode names(bool optimized) {
+    return [this, optimized](const std::string& image, uint64_t offset) {
+      const auto origins = origins_.find(image);
+      if (origins == origins_.end()) return symbols_(image, offset);
+      return optimized ? origins->second->in_optimized(offset)
+                       : origins->second->in_original(offset);
+    };
+  }
+
+ private:
+  std::map<std::string, std::unique_ptr<CodeOrigins>> origins_;
+  simulator::SymbolsOfImages symbols_;
+};
+
+std::vector<ComparedProcedure> compare_procedures(Procedures& procedures, const ModelInfo& model,
+                                                  const simulator::Comparison& comparison) {
+  std::map<std::pair<std::string, std::string>, ComparedProcedure> rows;
+  const auto row_of = [&](const simulator::Share& share) -> ComparedProcedure& {
+    ComparedProcedure& row = rows[{share.image, share.procedure}];
+    row.image = share.image;
+    row.name = share.procedure;
+    return row;
+  };
+  for (const auto& share : shares_by_procedure(model, comparison.before, procedures.names(false))) {
+    ComparedProcedure& row = row_of(share);
+    row.before = share.cycles;
+    row.instructions_before = share.events.instructions;
+  }
+  for (const auto& share : shares_by_procedure(model, comparison.after, procedures.names(true))) {
+    ComparedProcedure& row = row_of(share);
+    row.after = share.cycles;
+    row.instructions_after = share.events.instructions;
+  }
+  std::vector<ComparedProcedure> result;
+  for (auto& [key, row] : rows) result.push_back(std::move(row));
+  std::ranges::stable_sort(result, {}, &ComparedProcedure::change);
+  return result;
+}
+
+}  // namespace
+
+ApplicationComparison compare_application(Environment& environment, const std::string& name,
+                                          const Workload& given, const std::string& wanted) {
+  const Versions versions(environment, name);
+  const ModelInfo* model = versions.model(wanted);
+  ApplicationComparison result;
+  result.program = versions.found.program;
+  result.images = images_of(versions.found);
+  if (environment.progress) environment.progress(result.program, "run both versions", 0.0);
+  Workload workload = given;
+  workload.places = model != nullptr;
+  if (model == nullptr) {
+    result.timed = simulator::compare_times(versions.original, versions.optimized, workload);
+    return result;
+  }
+  result.modelled = simulator::compare(*model, versions.original, versions.optimized, workload);
+  add_cycles(result.images, *model, result.modelled->before, &ComparedImage::before);
+  add_cycles(result.images, *model, result.modelled->after, &ComparedImage::after);
+  std::ranges::stable_sort(result.images, std::greater<>(), &ComparedImage::before);
+  Procedures procedures(environment, versions.found);
+  result.procedures = compare_procedures(procedures, *model, *result.modelled);
+  return result;
+}
+
+// ---- check ----
+
+std::string_view cost_name(bool modelled) {
+  return modelled ? "cycles" : "processor time";
+}
+
+namespace {
+
+/// "behaves the same", and of what that is known.
+std::string sameness(const simulator::Trials& trials) {
+  using Compared = simulator::Trials::Compared;
+  std::string text = fmt::format("it behaves the same in {} runs", trials.runs);
+  if (trials.compared == Compared::end)
+    text = fmt::format(
+        "it ends the same in {} runs (the original prints something else each time, so output was "
+        "not compared)",
+        trials.runs);
+  if (trials.compared == Compared::output_at_first)
+    text = fmt::format(
+        "it behaves the same (what the original prints depends on random addresses, so output was "
+        "compared once, at fixed addresses, and {} times how it ends)",
+        trials.runs);
+  if (trials.signal != 0)
+    text += fmt::format("; signal {} kills both versions", trials.signal);
+  else if (trials.exit_status != 0)
+    text += fmt::format("; the exit status is {} in both versions", trials.exit_status);
+  return text;
+}
+
+}  // namespace
+
+std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
+  if (!trials.difference.empty())
+    return {false, fmt::format("do not ship: the optimized version behaves otherwise: {}",
+                               trials.difference)};
+  if (trials.compared == simulator::Trials::Compared::nothing)
+    return {false,
+            "do not ship: the original ends otherwise from run to run, so that nothing can be "
+            "compared"};
+  const std::string cost(cost_name(trials.modelled));
+  const double change = trials.costs.change();
+  const std::string size = fmt::format("{:.1f}%", 100 * std::abs(change));
+  if (trials.measurable && change > 0)
+    return {false, fmt::format("do not ship: it is slower, by {} more {}; {}", size, cost,
+                               sameness(trials))};
+  if (trials.measurable)
+    return {true, fmt::format("ship: {} {} {}; {}", size, trials.modelled ? "fewer" : "less", cost,
+                              sameness(trials))};
+  return {true, fmt::format("ship: no measurable difference in {}; {}", cost, sameness(trials))};
+}
+
+ApplicationCheck check_application(Environment& environment, const std::string& name,
+                                   const Workload& workload, size_t runs) {
+  const Versions versions(environment, name);
+  ApplicationCheck result;
+  result.program = versions.found.program;
+  result.images = images_of(versions.found);
+  if (environment.progress) environment.progress(result.program, "run both versions", 0.0);
+  result.trials = simulator::try_versions(versions.model(""), versions.original, versions.optimized,
+                                          workload, runs);
+  std::tie(result.ship, result.verdict) = verdict_of(result.trials);
+  return result;
+}
+
+}  // namespace respike
