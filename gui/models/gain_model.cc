@@ -13,12 +13,10 @@
 #include <cstring>
 #include <utility>
 
+#include "environment/comparing.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/number_text.h"
 #include "optimizer/base/saturating.h"
-#include "simulator/run.h"
-#include "simulator/timing.h"
-#include "tas/libraries.h"
 
 namespace respike::gui {
 
@@ -108,22 +106,19 @@ QString verdict_of(const ComparisonFacts& facts) {
                         : " on a model of the " + QString::fromStdString(facts.model));
 }
 
-/// The original program and the optimized one.
-using Files = std::pair<std::string, std::filesystem::path>;
-struct Versions {
-  ImageView image;
-  Files files;
-};
-
-Versions versions_of(Environment& environment, const GainRequest& request) {
-  ApplicationView application = environment.show(request.application.toStdString());
-  if (application.programs().empty())
-    throw Error("it is a library, which does nothing by itself", application.name);
-  if (!application.images.front().optimized)
-    throw Error("its program has not been optimized", application.name);
-  ImageView& main = application.images.front();
-  Files files = {main.image.path, environment.database().store().path(main.optimized->content)};
-  return {std::move(main), std::move(files)};
+/// The figures of a comparison, with the cycles of each image in which any were spent.
+ComparisonFacts facts_of(const ApplicationComparison& comparison) {
+  if (comparison.timed) return facts_of(*comparison.timed);
+  ComparisonFacts facts = facts_of(*comparison.modelled);
+  for (const ComparedImage& image : comparison.images)
+    if (image.before != 0 || image.after != 0)
+      facts.figures.push_back(
+          {"cycles in " +
+               (image.path.empty() ? std::string("code without a file")
+                                   : std::filesystem::path(image.path).filename().string()) +
+               (image.optimized || image.path.empty() ? "" : ", left alone"),
+           image.before, image.after});
+  return facts;
 }
 
 uint64_t size_of(const std::filesystem::path& file) {
@@ -149,11 +144,8 @@ std::vector<ComparisonRow> read_comparisons(Environment& environment,
   return image ? environment.database().comparisons(image->id) : std::vector<ComparisonRow>();
 }
 
-QStringList compare_command(Environment& environment, const GainRequest& request) {
-  const auto [original, optimized] = versions_of(environment, request).files;
-  return QStringList{"respike", "compare", QString::fromStdString(original),
-                     QString::fromStdString(optimized.string()), "--"} +
-         request.arguments;
+QStringList compare_command(const GainRequest& request) {
+  return QStringList{"respike", "compare", request.application, "--"} + request.arguments;
 }
 
 Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop) {
@@ -162,35 +154,36 @@ Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop
         stop->stop();
       }};
   action.work = [request, stop](Environment& environment) {
-    const auto [main, files] = versions_of(environment, request);
+    const std::string name = request.application.toStdString();
+    const ApplicationView application = environment.show(name);
+    if (application.programs().empty())
+      throw Error("it is a library, which does nothing by itself", name);
+    if (!application.images.front().optimized)
+      throw Error("its program has not been optimized", name);
+    const ImageView& main = application.images.front();
     const std::string input = request.input.isEmpty() ? "/dev/null" : request.input.toStdString();
-    const int file = open(input.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) throw Error(std::strerror(errno), input);
+    const int number = open(input.c_str(), O_RDONLY | O_CLOEXEC);
+    if (number < 0) throw Error(std::strerror(errno), input);
     const auto close_file =
-        std::unique_ptr<const int, void (*)(const int*)>(&file, [](const int* f) { close(*f); });
+        std::unique_ptr<const int, void (*)(const int*)>(&number, [](const int* f) { close(*f); });
     simulator::Workload workload;
     workload.folder = request.folder.toStdString();
-    workload.variables = variables_to_find_libraries(files.second, files.first);
-    workload.input = file;
+    workload.input = number;
     workload.stop = stop->number();
     for (const QString& argument : request.arguments)
       workload.arguments.push_back(argument.toStdString());
     if (!workload.folder.empty() && !std::filesystem::is_directory(workload.folder))
       throw Error("there is no such folder", workload.folder);
-    if (environment.progress) environment.progress(files.first, "run both versions", 0.0);
-    const std::filesystem::path before = files.first;
-    const simulator::ModelInfo* model = simulator::model_for(before);
-    ComparisonFacts facts =
-        model != nullptr ? facts_of(simulator::compare(*model, before, files.second, workload))
-                         : facts_of(simulator::compare_times(before, files.second, workload));
-    facts.figures.push_back({"bytes of the file", size_of(files.first), size_of(files.second)});
+    ComparisonFacts facts = facts_of(compare_application(environment, name, workload));
+    const auto file = environment.database().store().path(main.optimized->content);
+    facts.figures.push_back({"bytes of the file", size_of(main.image.path), size_of(file)});
     facts.optimized = main.optimized->content;
     facts.options = main.optimized->options;
     facts.workload = workload_of(request).toStdString();
     environment.database().add_comparison(main.build->id, facts);
     if (!facts.difference.empty())
       throw Error("the optimized program does not behave like the original: " + facts.difference,
-                  files.first);
+                  main.image.path);
     return QStringList{verdict_of(facts)};
   };
   return action;

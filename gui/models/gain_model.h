@@ -32,13 +32,12 @@ class StopFile {
   int number_;
 };
 
-/// `respike compare` of the program of an application and its optimized image: the libraries stay
-/// as they are. The comparison is kept with the build.
+/// `respike compare` of an application: its original and its optimized version, libraries included.
+/// The comparison is kept with the program's build.
 Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop);
 
-/// The words of `respike compare` that do the same. Throws Error when the program has not been
-/// optimized. Asked in the background (Manager::ask).
-QStringList compare_command(Environment& environment, const GainRequest& request);
+/// The words of `respike compare` that do the same.
+QStringList compare_command(const GainRequest& request);
 
 /// The comparisons of an application's program that were kept, latest first. Asked in the
 /// background (Manager::ask).

@@ -89,7 +89,7 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
       "What does optimization gain? Give a <b>workload</b> above, and press <b>Compare</b>.<p>Both "
       "versions of "
       "the program run on a model of the processor, which takes longer than a run; a program for a "
-      "processor without a model is timed. Libraries stay as they are.",
+      "processor without a model is timed. Optimized libraries are in their places.",
       this);
   stack_ = new QStackedWidget(this);
   stack_->addWidget(empty_);
@@ -229,7 +229,7 @@ void GainPage::compare() {
                             .folder = folder_->text(),
                             .input = input_->text()};
   task_ = manager_.start(compare_action(request, stop_));
-  note_command(request);
+  manager_.note_command(compare_command(request), request.folder, request.input);
   show_state();
 }
 
@@ -241,16 +241,6 @@ void GainPage::end(const Task& task) {
                       : task.state == Task::State::failed ? failure_
                                                           : "stopped");
   take_snapshot();
-}
-
-/// The command line compares files, which the database knows.
-void GainPage::note_command(const GainRequest& request) {
-  manager_.ask<QStringList>(
-      this, [request](Environment& environment) { return compare_command(environment, request); },
-      [this, request](const QStringList& words) {
-        manager_.note_command(words, request.folder, request.input);
-      },
-      [](const QString&) {});
 }
 
 void GainPage::remember() const {

@@ -25,7 +25,6 @@ class GainPage : public QWidget {
 
  private:
   void compare();
-  void note_command(const GainRequest& request);
   void end(const Task& task);
   void take_snapshot();
   void read();
