@@ -86,30 +86,44 @@ std::string left_alone(const ComparedImage& image) {
   return image.left_alone.empty() ? "" : fmt::format("left alone ({})", image.left_alone);
 }
 
-void print_images(const std::vector<ComparedImage>& images, const Comparison& c) {
-  fmt::print("\n{:<22}  {:>17}  {:>17}  {:>9}  {:>7}\n", "cycles by image", "before", "after",
-             "change", "share");
-  for (const ComparedImage& image : images) {
-    if (image.before == 0 && image.after == 0) continue;
-    const std::string share =
-        percent(static_cast<double>(image.before), static_cast<double>(c.before.cycles));
-    const std::string note = left_alone(image);
-    fmt::print("{:<22}  {:>17}  {:>17}  {:>9}  {:>7}{}{}\n", printable(file_name(image.path)),
-               grouped(image.before), grouped(image.after), change(image.before, image.after),
-               share, note.empty() ? "" : "  ", note);
-  }
+/// A row of the tables by image and by procedure.
+struct Row {
+  std::string name;
+  uint64_t before = 0, after = 0;
+  std::string rest;  // behind the numbers
+};
+
+void print_rows(std::string_view title, std::string_view rest, const std::vector<Row>& rows) {
+  size_t width = 22;
+  for (const Row& row : rows) width = std::max(width, row.name.size());
+  fmt::print("\n{:<{}}  {:>17}  {:>17}  {:>9}{}\n", title, width, "before", "after", "change",
+             rest);
+  for (const Row& row : rows)
+    fmt::print("{:<{}}  {:>17}  {:>17}  {:>9}{}\n", row.name, width, grouped(row.before),
+               grouped(row.after), change(row.before, row.after), row.rest);
 }
 
-/// The first procedures that the predicate holds for, in the order of the iterators.
+void print_images(const std::vector<ComparedImage>& images, const Comparison& c) {
+  std::vector<Row> rows;
+  for (const ComparedImage& image : images) {
+    if (image.before == 0 && image.after == 0) continue;
+    const std::string note = left_alone(image);
+    const std::string share =
+        percent(static_cast<double>(image.before), static_cast<double>(c.before.cycles));
+    rows.push_back({printable(file_name(image.path)), image.before, image.after,
+                    fmt::format("  {:>7}{}{}", share, note.empty() ? "" : "  ", note)});
+  }
+  print_rows("cycles by image", "    share", rows);
+}
+
+/// The first procedures, in the order of the iterators, that the predicate holds for.
 template <typename Iterator, typename Predicate>
 void print_procedures(const char* title, Iterator from, Iterator to, Predicate is_shown) {
-  if (from == to || !is_shown(*from)) return;
-  fmt::print("\n");
-  print_heading(title);
-  for (size_t i = 0; from != to && i < kProcedures && is_shown(*from); ++i, ++from)
-    fmt::print("{:<22}  {:>17}  {:>17}  {:>9}  {}\n", printable(from->name), grouped(from->before),
-               grouped(from->after), change(from->before, from->after),
-               printable(file_name(from->image)));
+  std::vector<Row> rows;
+  for (; from != to && rows.size() < kProcedures && is_shown(*from); ++from)
+    rows.push_back({printable(from->name), from->before, from->after,
+                    "  " + printable(file_name(from->image))});
+  if (!rows.empty()) print_rows(title, "", rows);
 }
 
 void print_left_alone(const std::vector<ComparedImage>& images) {

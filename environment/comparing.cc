@@ -46,9 +46,9 @@ OptimizedVersion Environment::optimized_version(const std::string& name) {
   ApplicationRow application = find(name);
   require_one_machine(application);
   application.mode = Mode::optimized;
-  std::string warned;
+  std::vector<std::string> warned;
   RunOptions options;
-  options.warn = [&](const std::string& text) { warned = text; };
+  options.warn = [&](const std::string& text) { warned.push_back(text); };
   OptimizedVersion result;
   result.program = database_.image(application.main_image).path;
   if (has_privileges(result.program))
@@ -57,7 +57,8 @@ OptimizedVersion Environment::optimized_version(const std::string& name) {
   for (const Substitution& s : substitutions(application, options))
     result.substitutions.push_back({fs::canonical(s.original), s.substitute});
   if (result.substitutions.empty())
-    throw Error(warned.empty() ? fmt::format("no image of {} is optimized", name) : warned);
+    throw Error(warned.empty() ? fmt::format("no image of {} is optimized", name) : warned.front());
+  for (const std::string& text : warned) warnings_.warn(text);
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     std::error_code error;
     OptimizedVersion::Image image;
