@@ -86,6 +86,7 @@ int main(void) {
 }
 """
 
+AS_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 WORK = {"native": 2000000, "alpha": 20000, "ia64": 20000}
 
 
@@ -305,6 +306,23 @@ def check_varying(scratch, kind):
     expect(status == 1 and "standard output differs from byte 0 on" in c["verdict"], c)
 
 
+def check_user(scratch, kind):
+    """Without privileges the mounts are made in a user namespace."""
+    if os.geteuid() != 0:
+        raise Skip("the other cases run without privileges")
+    app = Application(scratch, kind)
+    scratch.path.chmod(0o755)
+    for path in [app.world.folder, *app.world.folder.rglob("*")]:
+        path.chmod(0o777)
+    command = [*AS_USER, common.RESPIKE, "check", "app", "--json", "--runs", "2", "--", app.count]
+    environment = dict(app.world.environment, TMPDIR=str(app.world.folder))
+    outcome = common.run_command(command, env=environment, cwd=app.world.folder)
+    expect(outcome.status == 0 and json.loads(outcome.stdout)["compared"] == "output and exit status", outcome)
+    app.replace_version(1)
+    outcome = common.run_command(command, env=environment, cwd=app.world.folder)
+    expect(outcome.status == 1 and b"behaves otherwise" in outcome.stdout, outcome)
+
+
 # --- measure --by ---------------------------------------------------------------------------------
 
 
@@ -409,6 +427,8 @@ def main():
         for kind in ("native", "alpha", "ia64"):
             for check in (check_one_image, check_broken, check_verdict, check_slower, check_varying):
                 cases[f"{check.__name__[6:]} {kind}"] = functools.partial(check, scratch, kind)
+        for kind in ("native", "alpha"):
+            cases[f"user {kind}"] = functools.partial(check_user, scratch, kind)
         for kind in ("alpha", "ia64"):
             cases[f"modelled {kind}"] = functools.partial(check_modelled, scratch, kind)
             cases[f"measure {kind}"] = functools.partial(check_measure, scratch, kind)
