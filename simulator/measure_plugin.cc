@@ -143,9 +143,18 @@ Events& row_of(unsigned vcpu, const KnownPiece& known) {
 
 void on_block(unsigned vcpu, void* data) {
   Thread& thread = g_threads[vcpu];
+  Piece& piece = *static_cast<Piece*>(data);
+  const uint64_t begun = thread.events->instructions;
+  thread.processor->begin(piece, *thread.events, begun == thread.end);
+  thread.end = begun + piece.instructions;
+}
+
+/// With places: the same, where each piece has a row of the thread.
+void on_block_in_place(unsigned vcpu, void* data) {
+  Thread& thread = g_threads[vcpu];
   const KnownPiece& known = *static_cast<const KnownPiece*>(data);
   const bool completed = thread.events->instructions == thread.end;
-  if (g_rows) thread.events = &row_of(vcpu, known);
+  thread.events = &row_of(vcpu, known);
   thread.end = thread.events->instructions + known.piece->instructions;
   thread.processor->begin(*known.piece, *thread.events, completed);
 }
@@ -199,7 +208,11 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
       qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
                                                  &first_thread->instructions, 1);
   }
-  qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS, &known);
+  if (g_rows)
+    qemu_plugin_register_vcpu_tb_exec_cb(block, on_block_in_place, QEMU_PLUGIN_CB_NO_REGS, &known);
+  else
+    qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
+                                         known.piece.get());
   pthread_mutex_unlock(&g_lock);
 }
 
