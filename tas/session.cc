@@ -10,9 +10,7 @@
 // the original's path. If the system does not know the emulator, a foreign program gets a namespace
 // even without substitutes, so that it can start other programs of its machine.
 //
-// Programs with privileges of their own (set-uid, set-gid, file capabilities) run as they are: the
-// kernel gives the privileges to the original file, not to the substitute. A substitute on a file
-// system that forbids execution is left out, too.
+// Some substitutes are left out (substitutes.h).
 //
 // Where no namespace can be made, the substitute of the main image is executed by its own path.
 // Example: instead of /usr/bin/app the program sees X.db.files/images/3f/3f07... in /proc/self/exe,
@@ -22,9 +20,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,16 +29,12 @@
 
 #include "optimizer/base/error.h"
 #include "tas/libraries.h"
+#include "tas/substitutes.h"
 
 namespace respike {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool forbids_execution(const fs::path& file) {
-  struct statvfs status {};
-  return statvfs(file.c_str(), &status) == 0 && (status.f_flag & ST_NOEXEC) != 0;
-}
 
 /// Whether the loader looks for files beside the image.
 bool needs_origin(const LoaderView& view) {
@@ -65,13 +56,12 @@ class Session {
   }
 
   [[noreturn]] void run() {
-    choose_substitutes();
+    chosen_ = usable_substitutions(program_, launch_.substitutions, launch_.warn);
     if (!chosen_.empty() || !program_.platform->native()) put_in_place();
     execute();
   }
 
  private:
-  void choose_substitutes();
   void put_in_place();
   void do_without(const std::string& why);
   std::string audit_variable() const;
@@ -86,30 +76,6 @@ class Session {
   fs::path executed_;
   std::vector<Substitution> chosen_;  // originals without symbolic links
 };
-
-void Session::choose_substitutes() {
-  const bool native = program_.platform->native();
-  if (native && !launch_.substitutions.empty() && has_privileges(program_.path)) {
-    warn(fmt::format("{}: it gets privileges when it is started, so the original is run",
-                     program_.path.string()));
-    return;
-  }
-  for (const Substitution& s : launch_.substitutions) {
-    std::error_code error;
-    const fs::path original = fs::canonical(s.original, error);
-    if (error || access(s.substitute.c_str(), R_OK) != 0)
-      throw Error(fmt::format("it cannot be substituted: {}",
-                              error ? error.message() : std::strerror(errno)),
-                  error ? s.original : s.substitute);
-    if (native && forbids_execution(s.substitute) && !forbids_execution(original))
-      warn(
-          fmt::format("{}: the original is run, for {} lies on a file system that is mounted "
-                      "noexec",
-                      s.original.string(), s.substitute.string()));
-    else
-      chosen_.push_back({original, s.substitute});
-  }
-}
 
 void Session::put_in_place() {
   const Platform* foreign = program_.platform->native() ? nullptr : program_.platform;

@@ -1,0 +1,42 @@
+#pragma once
+// User and mount namespaces of this process's own, in which it may mount.
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace respike {
+
+/// Whether the root folder is a mount point: only then can mounts be kept private.
+bool root_is_mount();
+
+/// Enters namespaces, in one of three ways, and then may mount; leave() gives up that right. This
+/// process must have one thread.
+class Namespace {
+ public:
+  /// `with_formats`: so that binfmt_misc can be mounted, too. Returns why entering failed, as a
+  /// clause; nothing has changed then. Throws Error if it fails after something has changed.
+  std::optional<std::string> enter(bool with_formats);
+  /// Becomes the same user again, who may not mount. Throws Error when that fails.
+  void leave() const;
+
+ private:
+  uid_t user_ = geteuid();
+  gid_t group_ = getegid();
+  bool return_ = false;
+};
+
+/// Later mounts of the system still appear in this namespace, but not the other way round. Throws
+/// Error when that cannot be had.
+void keep_mounts_private();
+
+/// Writes a text in one system call, which files of /proc need.
+bool write_at_once(const std::string& path, std::string_view text);
+
+/// "WHAT: why the last system call failed".
+std::string failure(std::string_view what);
+
+}  // namespace respike
