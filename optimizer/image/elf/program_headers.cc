@@ -64,6 +64,7 @@ std::optional<MachineId> FileStart::machine() const {
 
 FileStart read_file_start(std::span<const uint8_t> file) {
   static_assert(sizeof(FileHeader) == kFileStartSize);
+  static_assert(offsetof(FileHeader, e_flags) == kFlagsOffset);
   FileStart start;
   start.is_elf = file.size() >= sizeof(FileHeader) &&
                  std::memcmp(file.data(), ELF::ElfMagic, ELF::EI_CLASS) == 0;

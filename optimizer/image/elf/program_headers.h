@@ -17,6 +17,8 @@ namespace respike::elf {
 
 inline constexpr size_t kFileStartSize = 64;      // bytes
 inline constexpr size_t kProgramHeaderSize = 56;  // bytes
+/// Where a file has four bytes of flags, which mean nothing on some machines.
+inline constexpr size_t kFlagsOffset = 48;
 
 /// What the first kFileStartSize bytes say. Where a field rules later fields out, these are false
 /// or 0.

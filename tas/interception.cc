@@ -1,0 +1,319 @@
+// Intercepts programs by what their files begin with.
+//
+// Problem: `respike run` mounts substitutes for one program that it starts itself. Below a shell, a
+// makefile or a test-suite nobody knows beforehand who executes the program, and a mount for
+// all of them would be in the way of those who read, replace or remove the file.
+//
+// Solution: binfmt_misc. The kernel compares the first bytes of each file that is executed with its
+// rules, and runs the interpreter of the rule that fits: here respike-starter (runtime/starter.c),
+// which makes the mounts in a namespace of the program alone. That works however and by whomever
+// the program is executed, costs other programs nothing, and needs no privilege: a user namespace
+// may have rules of its own. They hold in the namespaces below it, too, and go with the namespace.
+//
+//     system -> U: rules, mounts -> V: the user himself, the command
+//
+// (Root needs no V.) Tables for the starter lie in a tmpfs of the session's mount namespace: when
+// the last process of the session has ended, however it ended, the kernel frees all of it.
+//
+//     FOLDER/respike-4026532201-0        a link to respike-starter: the rule's interpreter
+//     FOLDER/respike-4026532201-0.table  programs with these first bytes (runtime/start_table.h)
+//     FOLDER/all                         all files that are substituted
+//     FOLDER/root                        / without substitutes
+//     FOLDER/twins, FOLDER/copies        images with other first bytes than their originals
+//
+// The first bytes of a substitute must be others than those of any program, or the kernel would
+// call the starter for it. Layouts may leave them as they are; then a copy with other flags runs.
+//
+// The rules of the system, or of a session around this one, do not hold below rules of one's own;
+// so they are copied. Foreign programs that are not registered get their emulator by a rule of
+// this kind, too.
+//
+// Limits: Linux 6.7. An open file that is closed on execution cannot be executed by its number. In
+// another root folder (chroot) the starter finds no tables and refuses. Programs that get
+// privileges are not intercepted.
+
+#include "tas/interception.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "host/platform.h"
+#include "optimizer/base/error.h"
+#include "optimizer/base/files.h"
+#include "optimizer/image/elf/program_headers.h"
+#include "tas/kernel_formats.h"
+#include "tas/libraries.h"
+#include "tas/namespaces.h"
+#include "tas/runtime/start_table.h"
+
+namespace respike {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kStarter = "respike-starter";
+constexpr const char* kFolderOfRoot = "/run/respike";
+constexpr const char* kList = "all";
+constexpr const char* kTable = ".table";
+
+uint64_t nanoseconds(const struct statx_timestamp& time) {
+  return uint64_t(time.tv_sec) * 1000000000u + time.tv_nsec;
+}
+
+std::string file_start(const fs::path& file) {
+  std::string bytes(kMagicSize, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(bytes.data(), std::streamsize(bytes.size()));
+  bytes.resize(size_t(stream.gcount()));
+  return bytes;
+}
+
+void add_field(std::string& table, char letter, const std::string& text) {
+  table += letter;
+  table += text;
+  table += '\0';
+}
+
+/// Writes a file that everybody may read.
+void put_file(const fs::path& path, std::string_view text, mode_t mode = 0644) {
+  std::ofstream stream(path, std::ios::binary);
+  stream.write(text.data(), std::streamsize(text.size()));
+  stream.close();
+  if (!stream || chmod(path.c_str(), mode) != 0)
+    throw Error(fmt::format("it cannot be written: {}", std::strerror(errno)), path);
+}
+
+void put_folder(const fs::path& path, mode_t mode) {
+  if (mkdir(path.c_str(), mode) != 0 || chmod(path.c_str(), mode) != 0)
+    throw Error(fmt::format("the folder cannot be made: {}", std::strerror(errno)), path);
+}
+
+uint64_t own_mount_namespace() {
+  struct stat status {};
+  return stat("/proc/self/ns/mnt", &status) == 0 ? status.st_ino : 0;
+}
+
+/// What a table says first: how programs of the machine are told from their twins, or emulated.
+std::string start_of_table(const Platform& platform) {
+  std::string table;
+  add_field(table, 'n', fmt::format("{:x}", own_mount_namespace()));
+  if (platform.native()) {
+    add_field(table, 'm', fmt::format("{:x}", elf::kFlagsOffset));
+    return table;
+  }
+  const std::string why = fmt::format("programs for {} run under it", platform.name);
+  add_field(table, 'e', find_emulator(platform, why));
+  std::vector<std::string> words = emulator_words(platform, "");
+  words.pop_back();  // argv[0], which the starter knows
+  for (const std::string& word : words) add_field(table, 'w', word);
+  if (!platform.variable_option.empty())
+    add_field(table, 'v', std::string(platform.variable_option));
+  return table;
+}
+
+void add_notes(std::string& table, const Notes& notes, const Platform& platform) {
+  if (notes.folder.empty()) return;
+  if (!notes.audit_module.empty()) {
+    add_field(table, 'a', notes.audit_module);
+    add_field(table, 'f', "RESPIKE_OPENED=" + notes.folder.string());
+  } else if (!platform.native()) {
+    add_field(table, 'x', std::string(platform.opened_option));
+    add_field(table, 'x', notes.folder);
+  }
+}
+
+/// The programs of a session around this one that begin with `magic`, as fields of a table.
+std::string programs_outside(const std::vector<FormatRule>& rules, const std::string& magic) {
+  for (const FormatRule& rule : rules) {
+    std::error_code error;
+    const fs::path table = rule.interpreter + kTable;
+    if (rule.magic != magic || !rule.mask.empty() || !fs::exists(table, error)) continue;
+    const std::vector<uint8_t> bytes = read_file(table);
+    const std::string text(bytes.begin(), bytes.end());
+    const size_t end = text.find(std::string("\0p", 2));
+    return end == text.npos ? "" : text.substr(end + 1);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string file_record(const fs::path& file) {
+  struct statx status {};
+  const int opened = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened < 0 || statx(opened, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status) != 0) {
+    const int error = errno;
+    if (opened >= 0) close(opened);
+    throw Error(fmt::format("it cannot be read: {}", std::strerror(error)), file);
+  }
+  void* bytes = status.stx_size == 0
+                    ? MAP_FAILED
+                    : mmap(nullptr, status.stx_size, PROT_READ, MAP_PRIVATE, opened, 0);
+  close(opened);
+  const bool mapped = bytes != MAP_FAILED;
+  const uint64_t sum = sum_of_contents(bytes, mapped ? status.stx_size : 0);
+  if (mapped) munmap(bytes, status.stx_size);
+  return fmt::format("{:x} {:x} {:x} {:x} {:x} {:x}",
+                     uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor, status.stx_ino,
+                     status.stx_size, nanoseconds(status.stx_mtime), nanoseconds(status.stx_ctime),
+                     sum);
+}
+
+Interception::Interception(std::vector<InterceptedProgram> programs, fs::path folder)
+    : programs_(std::move(programs)), folder_(std::move(folder)) {}
+
+/// Makes the folder on which the rules are mounted. In a session of the same user it is taken; then
+/// the folder is one inside of that session's.
+void Interception::make_folder() {
+  std::error_code error;
+  if (geteuid() == 0 && (fs::create_directories(kFolderOfRoot, error), !error))
+    folder_ = kFolderOfRoot;
+  fs::create_directories(folder_, error);
+  if (error) throw Error(fmt::format("the folder cannot be made: {}", error.message()), folder_);
+  folder_ = fs::canonical(folder_);
+  if (!fs::exists(folder_ / kList)) return;
+  folder_ /= fmt::format("inner-{}", getpid());
+  fs::create_directory(folder_);
+}
+
+void Interception::mount_rules() {
+  if (mount("respike", folder_.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0711") != 0)
+    throw Error(failure("a file system in memory cannot be mounted"), folder_);
+  put_folder(folder_ / "twins", 01777);
+  put_folder(folder_ / "copies", 0711);
+  put_folder(folder_ / "root", 0700);
+  // Not readable for those who look through all folders, but for those who know where to look.
+  if (mount("/", (folder_ / "root").c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
+    throw Error(failure("the root folder cannot be mounted a second time"));
+  write_list();
+}
+
+void Interception::write_list() {
+  std::string list;
+  std::map<fs::path, std::string> files;  // with the application of a program
+  for (const InterceptedProgram& program : programs_)
+    for (const CheckedSubstitution& s : program.substitutions) {
+      std::string& owner = files[s.original];
+      if (s.original == program.path) owner = fmt::format("{:x}", program.application);
+    }
+  for (const auto& [path, owner] : files) {
+    add_field(list, 'p', path);
+    add_field(list, 'g', owner);
+  }
+  put_file(folder_ / kList, list);
+}
+
+void Interception::enter() {
+  if (!root_is_mount())
+    throw Error(
+        "programs cannot be intercepted: the root folder is no mount, so that mounts would not "
+        "stay private");
+  before_ = format_rules();
+  make_folder();
+  Namespace own;
+  if (const auto why = own.enter(true))
+    throw Error(fmt::format("programs cannot be intercepted: {}", *why));
+  keep_mounts_private();
+  mount_rules();
+  if (!mount_formats())
+    throw Error(
+        failure("programs cannot be intercepted: that needs a binfmt_misc for the user "
+                "namespace, as Linux has since 6.7"));
+  for (auto rule = before_.rbegin(); rule != before_.rend(); ++rule)
+    add_format(*rule);  // a rule whose interpreter is gone fails, as it would without Respike
+  for (const Platform& platform : platforms())
+    if (!platform.native() && !are_executed(platform, before_)) add_machine_rule(platform);
+  add_rules();
+  own.leave();
+}
+
+void Interception::add_rules() {
+  std::map<std::string, std::vector<const InterceptedProgram*>> programs;
+  for (const InterceptedProgram& program : programs_)
+    programs[file_start(program.path)].push_back(&program);
+  for (const auto& [magic, same] : programs) magics_.push_back(magic);
+  for (const auto& [magic, same] : programs) add_program_rule(magic, same);
+}
+
+/// The substitute itself, or a copy of it if it begins like one of the programs.
+fs::path Interception::distinguishable(const fs::path& substitute, const Platform& platform) {
+  if (!platform.native() || !std::ranges::binary_search(magics_, file_start(substitute)))
+    return substitute;
+  std::vector<uint8_t> bytes = read_file(substitute);
+  uint32_t flags = 0;
+  std::memcpy(&flags, bytes.data() + elf::kFlagsOffset, sizeof flags);
+  flags ^= RESPIKE_TWIN_FLAGS;
+  std::memcpy(bytes.data() + elf::kFlagsOffset, &flags, sizeof flags);
+  const fs::path copy = folder_ / "copies" / std::to_string(copies_++);
+  struct stat status {};
+  stat(substitute.c_str(), &status);
+  put_file(copy, {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+           status.st_mode & 0777);
+  return copy;
+}
+
+/// Adds the rule for all programs of a machine that are not registered; none without an emulator.
+void Interception::add_machine_rule(const Platform& platform) {
+  if (find_command(platform.emulator, platform.emulator_is_ours).empty()) return;
+  if (auto rule = emulation_rule(platform)) add_table_rule(*rule, start_of_table(platform));
+}
+
+/// Adds a rule that starts programs by a table.
+void Interception::add_table_rule(FormatRule rule, const std::string& table) {
+  std::error_code error;
+  const fs::path starter = fs::read_symlink("/proc/self/exe", error).parent_path() / kStarter;
+  rule.name = fmt::format("respike-{}-{}", own_mount_namespace(), rules_++);
+  rule.interpreter = folder_ / rule.name;
+  rule.flags = "POF";  // keep argv[0]; pass the open file; open the interpreter now
+  put_file(folder_ / (rule.name + kTable), table);
+  fs::create_symlink(starter, rule.interpreter, error);
+  if (error) throw Error(error.message(), rule.interpreter);
+  if (!add_format(rule)) throw Error(failure("the kernel refuses the rule"), rule.interpreter);
+}
+
+/// Adds the rule for the programs that begin with `magic`.
+void Interception::add_program_rule(const std::string& magic,
+                                    const std::vector<const InterceptedProgram*>& programs) {
+  const Platform& platform = *read_program(programs.front()->path).platform;
+  std::string table = start_of_table(platform);
+  for (const InterceptedProgram* program : programs) {
+    add_field(table, 'p', program->path);
+    add_field(table, 'i', program->record);
+    add_field(table, 'g', fmt::format("{:x}", program->application));
+    for (const CheckedSubstitution& s : program->substitutions)
+      if (s.original == program->path)
+        add_field(table, 's', distinguishable(s.substitute, platform));
+    for (const CheckedSubstitution& s : program->substitutions) {
+      if (s.original == program->path) continue;
+      add_field(table, 'o', s.original);
+      add_field(table, 'i', s.record);
+      add_field(table, 's', s.substitute);
+    }
+    add_notes(table, program->notes, platform);
+  }
+  table += programs_outside(before_, magic);
+  FormatRule rule;
+  rule.magic = magic;
+  add_table_rule(rule, table);
+}
+
+void Interception::become(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  throw Error(fmt::format("it cannot be started: {}", std::strerror(errno)), command.front());
+}
+
+}  // namespace respike

@@ -1,0 +1,66 @@
+#pragma once
+// Starts programs with other images in the place of their own wherever they are executed below a
+// command, however they are executed.
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tas/kernel_formats.h"
+#include "tas/session.h"
+
+namespace respike {
+
+/// A substitution as it was decided on, for the file that the original was then.
+struct CheckedSubstitution : Substitution {
+  std::string record;  // file_record() of the original
+};
+
+struct InterceptedProgram {
+  std::filesystem::path path;  // without symbolic links
+  std::string record;          // file_record()
+  int application = 0;         // programs of an application have the same libraries
+  std::vector<CheckedSubstitution> substitutions;  // originals without symbolic links
+  Notes notes;
+};
+
+/// What tells whether a file is still the same, also when it was only touched or copied anew. Reads
+/// the file. Throws Error when the file cannot be read.
+std::string file_record(const std::filesystem::path& file);
+
+/// Lets the kernel call respike-starter for the programs, for this process and its descendants.
+class Interception {
+ public:
+  /// `folder`: where the rules are kept, visible in the session alone; it stays empty outside. Root
+  /// has a folder in /run instead, where other users whom root becomes can read the rules.
+  Interception(std::vector<InterceptedProgram> programs, std::filesystem::path folder);
+
+  /// Enters the session's namespaces. This process must have one thread. Throws Error, one
+  /// sentence, when the system does not allow it.
+  void enter();
+
+  /// Becomes the command, looked for in PATH. Throws Error when it cannot be started.
+  [[noreturn]] static void become(const std::vector<std::string>& command);
+
+ private:
+  void make_folder();
+  void mount_rules();
+  void add_rules();
+  void write_list();
+  void add_machine_rule(const Platform& platform);
+  void add_table_rule(FormatRule rule, const std::string& table);
+  void add_program_rule(const std::string& magic,
+                        const std::vector<const InterceptedProgram*>& programs);
+  std::filesystem::path distinguishable(const std::filesystem::path& substitute,
+                                        const Platform& platform);
+
+  std::vector<InterceptedProgram> programs_;
+  std::filesystem::path folder_;
+  std::vector<std::string> magics_;  // of all programs
+  std::vector<FormatRule> before_;   // rules that hold outside, the newest first
+  unsigned rules_ = 0;
+  unsigned copies_ = 0;
+};
+
+}  // namespace respike

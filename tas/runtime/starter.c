@@ -1,0 +1,577 @@
+/* respike-starter: starts a program in whose place another image shall run.
+
+   Whoever executes a program of an intercepted application, below `respike exec`, executes this
+   starter: interception.cc told the kernel so (binfmt_misc), by the first bytes of the program's
+   file. The starter looks whether the file is the one that was registered, enters a mount namespace
+   of its own, mounts there the images that shall run over their originals, and executes the program
+   again, by the same path. The kernel now finds a file with other first bytes, and runs it.
+
+       argv: RULES/ID, the program's path, its argv[0], its arguments
+       AT_EXECFD: the program's file, open; AT_EXECFN: what execve() was given
+       RULES/ID.table: what belongs to programs that start with these bytes (start_table.h)
+       RULES/all: all files that some program of the session sees others in the place of
+       RULES/root: the root folder without anybody's substitutes
+       RULES/twins: below
+
+   First bytes do not tell programs apart: a copy, or another build, may begin alike. Such a file
+   runs as it is; but the kernel would call the starter for it again, for ever. So a *twin* is
+   mounted over it: a copy in whose header the flags differ, which mean nothing on this machine.
+
+   A program inherits the mounts of a program that started it. If that was of another application,
+   the program gets back the originals of all files that it has no substitutes for.
+
+   The user stays who he is: without CAP_SYS_ADMIN the mount namespace needs a user namespace, in
+   which user and group are mapped to themselves. When something fails there is a sentence on stderr
+   and the status is 126, as when a shell cannot execute a program.
+
+   Everybody waits for the starter, so it uses no library: it starts in half of the time.
+   Sources: Documentation/admin-guide/binfmt-misc.rst, fs/binfmt_misc.c and fs/binfmt_script.c. */
+
+#include <asm/unistd.h>
+#include <linux/auxvec.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+#include <linux/mount.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <linux/stat.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "entry.h"       /* of the machine */
+#include "system_call.h" /* likewise */
+#include "tas/runtime/start_table.h"
+
+enum { PATH_SIZE = 4096, NUMBER_SIZE = 24, CANNOT_EXECUTE = 126, MAP_FAILS_FROM = -4095 };
+
+/* The kernel enters with the arguments on the stack. */
+RESPIKE_ENTRY(begin)
+
+/* ---- system calls and strings ---- */
+
+#define CALL1(name, a) system_call(__NR_##name, (long)(a), 0, 0, 0, 0, 0)
+#define CALL2(name, a, b) system_call(__NR_##name, (long)(a), (long)(b), 0, 0, 0, 0)
+#define CALL3(name, a, b, c) system_call(__NR_##name, (long)(a), (long)(b), (long)(c), 0, 0, 0)
+#define CALL4(name, a, b, c, d) \
+  system_call(__NR_##name, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define CALL5(name, a, b, c, d, e) \
+  system_call(__NR_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
+
+typedef struct {
+  char text[PATH_SIZE];
+  size_t size; /* without the zero; PATH_SIZE: too long */
+} Text;
+
+static size_t length_of(const char* text) {
+  size_t size = 0;
+  while (text[size] != 0) ++size;
+  return size;
+}
+
+static int equal(const char* a, const char* b) {
+  while (*a != 0 && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+static const char* behind(const char* text, const char* prefix) {
+  while (*prefix != 0 && *text == *prefix) ++text, ++prefix;
+  return *prefix == 0 ? text : NULL;
+}
+
+static void append(Text* to, const char* text) {
+  while (*text != 0 && to->size + 1 < PATH_SIZE) to->text[to->size++] = *text++;
+  if (*text != 0) to->size = PATH_SIZE - 1;
+  to->text[to->size] = 0;
+}
+
+static void append_number(Text* to, uint64_t number, unsigned base) {
+  char digits[NUMBER_SIZE];
+  char* at = digits + sizeof digits;
+  *--at = 0;
+  do {
+    *--at = "0123456789abcdef"[number % base];
+  } while ((number /= base) != 0);
+  append(to, at);
+}
+
+static Text text_of(const char* a, const char* b) {
+  Text text;
+  text.size = 0;
+  append(&text, a);
+  append(&text, b);
+  return text;
+}
+
+/* Reads a number and the space behind it. */
+static uint64_t take_number(const char** text, unsigned base) {
+  uint64_t number = 0;
+  for (; **text != 0 && **text != ' '; ++*text) {
+    const unsigned digit = (unsigned char)**text;
+    number = number * base + (digit <= '9' ? digit - '0' : digit - 'a' + 10);
+  }
+  if (**text == ' ') ++*text;
+  return number;
+}
+
+static const char* meaning_of(long error) {
+  switch (-error) {
+    case EPERM:
+      return "it is not permitted";
+    case ENOENT:
+      return "there is no such file";
+    case EACCES:
+      return "permission is denied";
+    case ENOMEM:
+      return "memory is short";
+    case ENOSPC:
+      return "namespaces are nested too deep, or the disk is full";
+    case EUSERS:
+      return "namespaces are nested too deep";
+    default:
+      return NULL;
+  }
+}
+
+__attribute__((noreturn)) static void give_up(const char* file, const char* what, long error) {
+  Text text = text_of("respike-starter: ", file);
+  append(&text, ": ");
+  append(&text, what);
+  append(&text, ": ");
+  if (meaning_of(error) != NULL) {
+    append(&text, meaning_of(error));
+  } else {
+    append(&text, "error ");
+    append_number(&text, (uint64_t)-error, 10);
+  }
+  append(&text, "\n");
+  CALL3(write, 2, text.text, text.size);
+  for (;;) CALL1(exit_group, CANNOT_EXECUTE);
+}
+
+static long open_file(const char* path, long flags) {
+  return CALL4(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);
+}
+
+/* Maps a file, privately; NULL when that fails, or when the file is empty. */
+static char* map_file(long file, size_t size) {
+  if (size == 0) return NULL;
+  const long at =
+      system_call(__NR_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+  return at < 0 && at >= MAP_FAILS_FROM ? NULL : (char*)at;
+}
+
+/* ---- the table ---- */
+
+typedef struct {
+  char* at; /* fields, each a letter and a text with a zero at its end */
+  char* end;
+} Table;
+
+static Table read_table(const char* path) {
+  struct statx status;
+  Table table = {NULL, NULL};
+  const long file = open_file(path, O_RDONLY);
+  if (file < 0) return table;
+  if (CALL5(statx, file, "", AT_EMPTY_PATH, STATX_SIZE, &status) == 0)
+    table.at = map_file(file, status.stx_size);
+  CALL1(close, file);
+  if (table.at != NULL) table.end = table.at + status.stx_size;
+  return table;
+}
+
+static char* next_field(char* field) {
+  return field + length_of(field) + 1;
+}
+
+static uint64_t nanoseconds(const struct statx_timestamp* time) {
+  return (uint64_t)time->tv_sec * 1000000000u + time->tv_nsec;
+}
+
+static uint64_t sum_of_file(long file, size_t size) {
+  const char* bytes = map_file(file, size);
+  const uint64_t sum = sum_of_contents(bytes, bytes == NULL ? 0 : size);
+  if (bytes != NULL) CALL2(munmap, bytes, size);
+  return sum;
+}
+
+/* Whether a file has the contents that the record tells of. They are read only when times or the
+   inode are others. `path`: NULL if `file` is open, else the file's path. */
+static int has_contents(const struct statx* status, const char* record, long file,
+                        const char* path) {
+  const uint64_t device = take_number(&record, 16), inode = take_number(&record, 16),
+                 size = take_number(&record, 16), modified = take_number(&record, 16),
+                 changed = take_number(&record, 16), sum = take_number(&record, 16);
+  if (status->stx_size != size) return 0;
+  if (device == ((uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor) &&
+      status->stx_ino == inode && nanoseconds(&status->stx_mtime) == modified &&
+      nanoseconds(&status->stx_ctime) == changed)
+    return 1;
+  if (path != NULL) file = open_file(path, O_RDONLY);
+  const int same = file >= 0 && sum_of_file(file, size) == sum;
+  if (path != NULL && file >= 0) CALL1(close, file);
+  return same;
+}
+
+static int same_inode(const struct statx* status, const char* record) {
+  const uint64_t device = take_number(&record, 16), inode = take_number(&record, 16);
+  return device == ((uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor) &&
+         status->stx_ino == inode;
+}
+
+/* The fields of the program whose file is `status`, behind its path; NULL when there are none. */
+static char* find_program(const Table* table, const struct statx* status, long file,
+                          const char* path) {
+  for (char* field = table->at; field < table->end; field = next_field(field)) {
+    if (*field != 'p') continue;
+    char* record = next_field(field); /* the field i */
+    if ((same_inode(status, record + 1) || equal(path, field + 1)) &&
+        has_contents(status, record + 1, file, NULL))
+      return record;
+  }
+  return NULL;
+}
+
+/* The first field of the letter from `field` on, of the same program; NULL: none. */
+static char* field_of(const Table* table, char* field, char letter) {
+  for (; field != NULL && field < table->end && *field != 'p'; field = next_field(field))
+    if (*field == letter) return field + 1;
+  return NULL;
+}
+
+/* ---- namespace and mounts ---- */
+
+static void write_text(const char* path, const char* text) {
+  const long file = open_file(path, O_WRONLY);
+  if (file < 0) return;
+  CALL3(write, file, text, length_of(text));
+  CALL1(close, file);
+}
+
+/* Maps a number to itself and to nothing else. */
+static void map_to_itself(const char* path, uint64_t number) {
+  Text line = text_of("", "");
+  append_number(&line, number, 10);
+  append(&line, " ");
+  append_number(&line, number, 10);
+  append(&line, " 1");
+  write_text(path, line.text);
+}
+
+static void enter_namespace(const char* program) {
+  if (CALL1(unshare, CLONE_NEWNS) == 0) return;
+  const uint64_t user = (uint64_t)CALL1(geteuid, 0), group = (uint64_t)CALL1(getegid, 0);
+  int death_signal = 0;
+  CALL2(prctl, PR_GET_PDEATHSIG, &death_signal);
+  const long error = CALL1(unshare, CLONE_NEWUSER | CLONE_NEWNS);
+  if (error < 0) give_up(program, "it gets no namespace", error);
+  write_text("/proc/self/setgroups", "deny");
+  map_to_itself("/proc/self/uid_map", user);
+  map_to_itself("/proc/self/gid_map", group);
+  if (death_signal != 0) CALL2(prctl, PR_SET_PDEATHSIG, death_signal);
+}
+
+static long mount_over(const char* original, const char* file) {
+  return CALL5(mount, file, original, NULL, MS_BIND, NULL);
+}
+
+/* All starts share a substitute, so nobody may write to it. */
+static void substitute(const char* original, const char* file) {
+  struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+  long error = mount_over(original, file);
+  if (error == 0)
+    error = CALL5(mount_setattr, AT_FDCWD, original, 0, &attributes, sizeof attributes);
+  if (error < 0) give_up(original, "nothing can be put in its place", error);
+}
+
+static int is_mount(const struct statx* status) {
+  return (status->stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+static void substitute_libraries(const Table* table, char* program, const char* root) {
+  for (char* field = program; field < table->end && *field != 'p'; field = next_field(field)) {
+    if (*field != 'o') continue;
+    char* record = next_field(field);
+    char* file = next_field(record);
+    struct statx status;
+    const Text original = text_of(root, field + 1);
+    if (CALL5(statx, AT_FDCWD, original.text, 0, STATX_BASIC_STATS, &status) == 0 &&
+        has_contents(&status, record + 1, -1, original.text))
+      substitute(field + 1, file + 1);
+  }
+}
+
+static int has_substitute_for(const Table* table, char* program, const char* path) {
+  for (char* field = program; field < table->end && *field != 'p'; field = next_field(field))
+    if (*field == 'o' && equal(field + 1, path)) return 1;
+  return 0;
+}
+
+/* Whether some program that this process descends from may have mounted something. */
+static int inherits_mounts(const Table* table) {
+  struct statx status;
+  const char* own = field_of(table, table->at, 'n');
+  return own == NULL || CALL5(statx, AT_FDCWD, "/proc/self/ns/mnt", 0, STATX_INO, &status) != 0 ||
+         take_number(&own, 16) != status.stx_ino;
+}
+
+/* Shows the originals of files in whose place another application's program has put others.
+   Programs of the same application stay substituted: their libraries are this program's. */
+static void show_originals(const Table* table, char* program, const char* rules, const char* root) {
+  const Table all = read_table(text_of(rules, "/all").text);
+  const char* group = field_of(table, program, 'g');
+  for (char* field = all.at; field != NULL && field < all.end; field = next_field(field)) {
+    const char* path = field + 1;
+    char* owner = next_field(field);
+    struct statx status;
+    const int is_own = group != NULL && equal(owner + 1, group);
+    if (!is_own && !has_substitute_for(table, program, path) &&
+        CALL5(statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_INO, &status) == 0 &&
+        is_mount(&status))
+      mount_over(path, text_of(root, path).text);
+    field = owner;
+  }
+}
+
+/* ---- twins ---- */
+
+/* Makes the twin `name`: another process may do so at the same time. */
+static long make_twin(const char* name, long file, const struct statx* status, long flags_at) {
+  Text part = text_of(name, ".");
+  append_number(&part, (uint64_t)CALL1(getpid, 0), 16);
+  const long to = CALL4(openat, AT_FDCWD, part.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+  if (to < 0) return to;
+  long from = 0, error = 0;
+  while (error >= 0 && (uint64_t)from < status->stx_size)
+    error = CALL4(sendfile, to, file, &from, status->stx_size - (uint64_t)from);
+  uint32_t flags = 0;
+  if (error >= 0) error = CALL4(pread64, to, &flags, sizeof flags, flags_at);
+  flags ^= RESPIKE_TWIN_FLAGS;
+  if (error >= 0) error = CALL4(pwrite64, to, &flags, sizeof flags, flags_at);
+  if (error >= 0) error = CALL2(fchmod, to, status->stx_mode & 0777);
+  CALL1(close, to);
+  if (error >= 0) error = CALL2(rename, part.text, name);
+  if (error < 0) CALL1(unlink, part.text);
+  return error < 0 ? error : 0;
+}
+
+/* The path of the twin of a file. The folder is everybody's, so only twins of root and of the user
+   himself count. */
+static Text twin_of(const char* program, const char* rules, long file, const struct statx* status,
+                    const char* flags_at) {
+  const uint64_t user = (uint64_t)CALL1(geteuid, 0);
+  const uint64_t parts[] = {user,
+                            (uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor,
+                            status->stx_ino,
+                            status->stx_size,
+                            nanoseconds(&status->stx_mtime),
+                            nanoseconds(&status->stx_ctime)};
+  Text name = text_of(rules, "/twins/");
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
+    if (i > 0) append(&name, "-");
+    append_number(&name, parts[i], 16);
+  }
+  struct statx twin;
+  if (CALL5(statx, AT_FDCWD, name.text, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &twin) != 0 ||
+      twin.stx_uid != user || twin.stx_size != status->stx_size) {
+    const long error = make_twin(name.text, file, status, (long)take_number(&flags_at, 16));
+    if (error < 0) give_up(program, "no copy can be made to start it from", error);
+  }
+  return name;
+}
+
+/* ---- execution ---- */
+
+/* A variable for the dynamic linker, in front of the user's own modules (tas/session.cc). */
+static const char* audit_variable(const char* module, char** environment, Text* variable) {
+  const long file = CALL4(openat, AT_FDCWD, module, O_RDONLY, 0);
+  if (file < 0) return NULL;
+  *variable = text_of("LD_AUDIT=/proc/self/fd/", "");
+  append_number(variable, (uint64_t)file, 10);
+  for (char** each = environment; *each != NULL; ++each) {
+    const char* others = behind(*each, "LD_AUDIT=");
+    if (others == NULL) continue;
+    append(variable, ":");
+    append(variable, others);
+  }
+  return variable->text;
+}
+
+static size_t count_of(char** words) {
+  size_t count = 0;
+  while (words[count] != NULL) ++count;
+  return count;
+}
+
+/* The environment with the variables of the audit module in front; `audit`: NULL for an emulator,
+   which gives that variable to the program alone. */
+static void set_variables(char** to, char** from, const char* audit, const char* notes) {
+  if (audit != NULL) *to++ = (char*)audit;
+  *to++ = (char*)notes;
+  for (; *from != NULL; ++from)
+    if (audit == NULL || behind(*from, "LD_AUDIT=") == NULL) *to++ = *from;
+  *to = NULL;
+}
+
+/* What is executed: the path, and the words. */
+typedef struct {
+  const char* rules_file; /* argv[0] */
+  const char* path;       /* as the kernel has it, perhaps relative */
+  const char* name;       /* AT_EXECFN: the path, a script, or /dev/fd/N */
+  const char* target;     /* where the file lies, absolute */
+  char** words;
+  char** environment;
+} Start;
+
+/* The number N of /dev/fd/N; -1: another name. */
+static long number_of_open_file(const char* name) {
+  const char* digits = behind(name, "/dev/fd/");
+  if (digits == NULL || *digits == 0) return -1;
+  for (const char* at = digits; *at != 0; ++at)
+    if (*at < '0' || *at > '9') return -1;
+  return (long)take_number(&digits, 10);
+}
+
+/* Whether the path leads to the file that is mounted over the target: a path through an open folder
+   leads to where the folder was opened, outside of this namespace. */
+static int leads_to(const char* path, const char* target) {
+  struct statx a, b;
+  return CALL5(statx, AT_FDCWD, path, 0, STATX_INO, &a) == 0 &&
+         CALL5(statx, AT_FDCWD, target, 0, STATX_INO, &b) == 0 && a.stx_ino == b.stx_ino &&
+         a.stx_dev_major == b.stx_dev_major && a.stx_dev_minor == b.stx_dev_minor && is_mount(&a);
+}
+
+static long execute(const Start* start) {
+  char** words = start->words;
+  if (!equal(start->name, start->path)) { /* a script's interpreter: the script starts again */
+    while (*words != NULL && !equal(*words, start->name)) ++words;
+    if (*words != NULL && leads_to(start->path, start->target))
+      return CALL3(execve, start->name, words, start->environment);
+    return CALL3(execve, start->target, start->words, start->environment);
+  }
+  const long open_number = number_of_open_file(start->name);
+  if (open_number >= 0) { /* fexecve: the same number, but of the file in this namespace */
+    const long file = CALL4(openat, AT_FDCWD, start->target, O_PATH, 0);
+    if (file < 0) return file;
+    if (file != open_number) {
+      CALL3(dup3, file, open_number, 0);
+      CALL1(close, file);
+    }
+    return CALL5(execveat, open_number, "", words, start->environment, AT_EMPTY_PATH);
+  }
+  const char* path = leads_to(start->name, start->target) ? start->name : start->target;
+  return CALL3(execve, path, words, start->environment);
+}
+
+/* Executes the emulator: its words, the program's argv[0], its file and arguments. */
+static long emulate(const Start* start, const Table* table, char* program, const char* audit,
+                    int at_target) {
+  const size_t count = count_of(start->words);
+  size_t own = 0;
+  for (char* field = table->at; field < table->end; field = next_field(field))
+    own += *field == 'w' || *field == 'x';
+  char* words[own + count + 6];
+  size_t at = 0;
+  const char* emulator = field_of(table, table->at, 'e');
+  const char* option = field_of(table, table->at, 'v');
+  for (char* field = table->at; field < table->end && *field != 'p'; field = next_field(field)) {
+    if (*field != 'w') continue;
+    words[at++] = field + 1;
+    if (at != 1) continue;
+    for (char* more = program; more != NULL && more < table->end && *more != 'p';
+         more = next_field(more))
+      if (*more == 'x') words[at++] = more + 1;
+    if (audit == NULL || option == NULL) continue;
+    words[at++] = (char*)option;
+    words[at++] = (char*)audit;
+  }
+  words[at++] = count == 0 ? (char*)start->path : start->words[0];
+  words[at++] = (char*)(at_target ? start->target : start->path);
+  for (size_t i = 1; i < count; ++i) words[at++] = start->words[i];
+  words[at] = NULL;
+  return CALL3(execve, emulator, words, start->environment);
+}
+
+static Text target_of(long file, const char* path) {
+  struct statx status;
+  Text name = text_of("/proc/self/fd/", ""), target;
+  append_number(&name, (uint64_t)file, 10);
+  const long size = CALL3(readlink, name.text, target.text, PATH_SIZE - 1);
+  target.size = size > 0 ? (size_t)size : 0;
+  target.text[target.size] = 0;
+  if (size <= 0 || CALL5(statx, AT_FDCWD, target.text, 0, STATX_INO, &status) != 0)
+    return text_of(path, "");
+  return target;
+}
+
+static void run(Start* start, long file) {
+  const char* rule = start->rules_file;
+  Text rules = text_of(rule, "");
+  while (rules.size > 0 && rules.text[rules.size - 1] != '/') --rules.size;
+  if (rules.size > 0) rules.text[rules.size - 1] = 0;
+  const Text root = text_of(rules.text, "/root");
+
+  const Table table = read_table(text_of(rule, ".table").text);
+  if (table.at == NULL) give_up(start->path, "the session's rules cannot be read here", -ENOENT);
+  struct statx status;
+  long error = CALL5(statx, file, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status);
+  if (error < 0) give_up(start->path, "it cannot be looked at", error);
+  const Text target = target_of(file, start->path);
+  start->target = target.text;
+  char* program = find_program(&table, &status, file, target.text);
+  const int emulated = field_of(&table, table.at, 'e') != NULL;
+
+  Text twin;
+  const char* main_image = field_of(&table, program, 's');
+  if (main_image == NULL && !emulated) {
+    twin = twin_of(start->path, rules.text, file, &status, field_of(&table, table.at, 'm'));
+    main_image = twin.text;
+  }
+  CALL1(close, file);
+  Text variable;
+  const char* audit = NULL;
+  const char* notes = NULL;
+  if (main_image != NULL || program != NULL) {
+    enter_namespace(start->path);
+    const int inherits = inherits_mounts(&table);
+    if (main_image != NULL) substitute(target.text, main_image);
+    if (program != NULL) {
+      substitute_libraries(&table, program, root.text);
+      if (inherits) show_originals(&table, program, rules.text, root.text);
+      if (field_of(&table, program, 'a') != NULL)
+        audit = audit_variable(field_of(&table, program, 'a'), start->environment, &variable);
+      notes = field_of(&table, program, 'f');
+    }
+  }
+  char* variables[count_of(start->environment) + 3];
+  if (audit != NULL) {
+    set_variables(variables, start->environment, emulated ? NULL : audit, notes);
+    start->environment = variables;
+  }
+  if (emulated)
+    error = emulate(start, &table, program, audit,
+                    main_image != NULL && !leads_to(start->path, target.text));
+  else
+    error = execute(start);
+  give_up(start->path, "it cannot be executed", error);
+}
+
+__attribute__((used, noreturn)) static void begin(long* stack) {
+  char** words = (char**)(stack + 1);
+  char** environment = words + stack[0] + 1;
+  const unsigned long* vector = (unsigned long*)(environment + count_of(environment) + 1);
+  Start start = {words[0], words[1], words[1], NULL, words + 2, environment};
+  long file = -1;
+  for (; vector[0] != AT_NULL; vector += 2) {
+    if (vector[0] == AT_EXECFD) file = (long)vector[1];
+    if (vector[0] == AT_EXECFN) start.name = (const char*)vector[1];
+  }
+  if (stack[0] < 3 || file < 0) {
+    static const char kUsage[] =
+        "respike-starter: the kernel calls it for programs below respike exec; nobody else can\n";
+    CALL3(write, 2, kUsage, sizeof kUsage - 1);
+    for (;;) CALL1(exit_group, CANNOT_EXECUTE);
+  }
+  run(&start, file);
+  for (;;) CALL1(exit_group, CANNOT_EXECUTE);
+}
