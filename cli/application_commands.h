@@ -43,6 +43,10 @@ void add_manager_command(CLI::App& app, const SharedDatabase& database);
 /// compare, which also compares files, and check.
 void add_compare_commands(CLI::App& app, const SharedDatabase& database,
                           const std::vector<std::string>& words);
+/// `words`: the words behind "--".
+void add_exec_command(CLI::App& app, const SharedDatabase& database,
+                      const std::vector<std::string>& words);
+/// `words`: the words behind `run NAME`.
 void add_run_command(CLI::App& app, const SharedDatabase& database,
                      const std::vector<std::string>& words);
 

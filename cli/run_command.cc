@@ -1,6 +1,7 @@
 // The commands that start something: run, an application in its mode, whose status is passed
-// through; manager, the window; and report, which the window's program writes. When Respike itself
-// fails to run an application, the status is 125, as with `env` and similar commands.
+// through; exec, any command, which may start applications itself; manager, the window; and report,
+// which the window's program writes. When Respike itself fails to run an application or command,
+// the status is 125, as with `env` and similar commands.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -27,13 +28,17 @@ std::string assignment_problem(const std::string& text) {
                                                               : std::string();
 }
 
+void print_warning(const std::string& text) {
+  complain("warning: " + text);
+}
+
 ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
                const std::vector<std::string>& words) {
   RunOptions options;
   options.program = arguments.program;
   options.arguments = words;
   options.environment = arguments.environment;
-  options.warn = [](const std::string& text) { complain("warning: " + std::string(text)); };
+  options.warn = print_warning;
   Environment environment(database.database());
   return environment.run(arguments.name, options);
 }
@@ -94,6 +99,33 @@ void add_run_command(CLI::App& app, const SharedDatabase& database,
       throw Exit{125};
     }
     end_as(end);
+  });
+}
+
+void add_exec_command(CLI::App& app, const SharedDatabase& database,
+                      const std::vector<std::string>& words) {
+  CLI::App* command = app.add_subcommand(
+      "exec",
+      "Run any command behind --; wherever it executes applications, they run in their modes");
+  command->footer("The exit status is the command's; 125 when it could not be run.");
+  auto names = std::make_shared<std::vector<std::string>>();
+  command->add_option("NAME", *names, "applications, with commas between")
+      ->required()
+      ->delimiter(',');
+  command->callback([names, database, &words] {
+    try {
+      if (words.empty())
+        throw Error(
+            fmt::format("the command stands behind --: respike exec {} -- COMMAND [ARGS...]",
+                        fmt::join(*names, ",")));
+      RunOptions options;
+      options.arguments = words;
+      options.warn = print_warning;
+      Environment(database->database()).exec(*names, options);
+    } catch (const std::exception& error) {
+      complain(error.what());
+      throw Exit{125};
+    }
   });
 }
 

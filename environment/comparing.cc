@@ -31,6 +31,7 @@
 #include "simulator/symbol_names.h"
 #include "tas/libraries.h"
 #include "tas/private_mounts.h"
+#include "tas/substitutes.h"
 
 namespace respike {
 

@@ -29,6 +29,7 @@
 #include "optimizer/pipeline.h"
 #include "profiledb/database.h"
 #include "profiledb/merging.h"
+#include "tas/interception.h"
 #include "tas/session.h"
 
 namespace respike {
@@ -170,6 +171,10 @@ class Environment {
   /// Runs a program of the application in its mode. In mode instrumented the program is a child of
   /// this process and run() returns how the program ended; else this process becomes the program.
   ProgramEnd run(const std::string& name, const RunOptions& options);
+  /// Becomes a command, options.arguments; programs of the named applications run in the modes of
+  /// their applications wherever they are executed below it. Throws Error when the system does not
+  /// allow that, or when the command cannot be started.
+  [[noreturn]] void exec(const std::vector<std::string>& names, const RunOptions& options);
   /// Merges the counter files that runs left, and registers libraries that runs opened.
   MergeResult collect();
 
@@ -231,6 +236,11 @@ class Environment {
                                                   const std::function<void(std::string)>& warn);
   std::vector<Substitution> substitutions(const ApplicationRow& application,
                                           const RunOptions& options);
+  std::vector<InterceptedProgram> interceptions(const ApplicationRow& application,
+                                                const RunOptions& options);
+  void start_merging() const;
+  [[noreturn]] static void merge_until_end(const std::filesystem::path& database, int command);
+  void merge_if_many();
   MergeResult collect(bool snapshots);
   void note_end(const ProgramEnd& end) const;
   std::vector<std::pair<std::filesystem::path, ProcessEnd>> noted_ends() const;

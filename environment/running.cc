@@ -157,12 +157,9 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
 
 ProgramEnd Environment::run(const std::string& name, const RunOptions& options) {
   const ApplicationRow application = find(name);
-  if (application.mode == Mode::instrumented && many_files_wait(database_.spool())) {
-    const TryLock merging(database_.files() / "merging");
-    if (merging.held()) collect(false);
-    for (const std::string& warning : warnings_.warnings())
-      if (options.warn) options.warn(warning);
-  }
+  if (application.mode == Mode::instrumented) merge_if_many();
+  for (const std::string& warning : warnings_.warnings())
+    if (options.warn) options.warn(warning);
   Launch launch;
   launch.program = chosen_program(application, options.program).loaded_as;
   const ProgramImage program = read_program(launch.program);
@@ -177,6 +174,13 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   const ProgramEnd end = run_to_end(launch);
   note_end(end);
   return end;
+}
+
+/// Merges when so many counter files wait that they might fill the disk one day.
+void Environment::merge_if_many() {
+  if (!many_files_wait(database_.spool())) return;
+  const TryLock merging(database_.files() / "merging");
+  if (merging.held()) collect(false);
 }
 
 /// Ignores errors: the run counts all the same, its end is unknown.

@@ -146,14 +146,6 @@ void Session::execute() const {
 
 }  // namespace
 
-bool has_privileges(const fs::path& program) {
-  struct stat status {};
-  if (stat(program.c_str(), &status) != 0) return false;
-  const bool set_group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
-  return (status.st_mode & S_ISUID) != 0 || set_group ||
-         getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
-}
-
 void start(const Launch& launch) {
   Session(launch).run();
 }

@@ -29,9 +29,6 @@ struct Launch {
   std::function<void()> before_execution;        // the very last step
 };
 
-/// Whether a program gets privileges when it is started, so that its original always runs.
-bool has_privileges(const std::filesystem::path& program);
-
 /// Becomes the program, which keeps this process's number, parent, group, terminal, open files,
 /// limits and signals. Where no namespace can be made, warns and runs the main image's substitute
 /// by its own path, with the originals of all other images. Throws Error when the program cannot be
