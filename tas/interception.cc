@@ -18,7 +18,7 @@
 //     FOLDER/respike-4026532201-0        a link to respike-starter: the rule's interpreter
 //     FOLDER/respike-4026532201-0.table  programs with these first bytes (runtime/start_table.h)
 //     FOLDER/all                         all files that are substituted
-//     FOLDER/root                        / without substitutes
+//     FOLDER/originals                   these files, where no substitute hides them
 //     FOLDER/twins, FOLDER/copies        images with other first bytes than their originals
 //
 // The first bytes of a substitute must be others than those of any program, or the kernel would
@@ -192,23 +192,27 @@ void Interception::mount_rules() {
     throw Error(failure("a file system in memory cannot be mounted"), folder_);
   put_folder(folder_ / "twins", 01777);
   put_folder(folder_ / "copies", 0711);
-  put_folder(folder_ / "root", 0700);
-  // Not readable for those who look through all folders, but for those who know where to look.
-  if (mount("/", (folder_ / "root").c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
-    throw Error(failure("the root folder cannot be mounted a second time"));
-  write_list();
+  put_folder(folder_ / "originals", 0711);
+  keep_originals();
 }
 
-void Interception::write_list() {
-  std::string list;
+/// Mounts all originals a second time, for programs that are started where the substitutes of
+/// others hide them. Nobody may write there: `rm -r` and `chmod -R` may come by.
+void Interception::keep_originals() {
   std::map<fs::path, std::string> files;  // with the application of a program
   for (const InterceptedProgram& program : programs_)
     for (const CheckedSubstitution& s : program.substitutions) {
       std::string& owner = files[s.original];
       if (s.original == program.path) owner = fmt::format("{:x}", program.application);
     }
+  std::string list;
   for (const auto& [path, owner] : files) {
+    const fs::path kept = folder_ / "originals" / std::to_string(kept_.size());
+    put_file(kept, "");
+    mount_read_only(kept, path);
+    kept_[path] = kept;
     add_field(list, 'p', path);
+    add_field(list, 'k', kept);
     add_field(list, 'g', owner);
   }
   put_file(folder_ / kList, list);
@@ -299,6 +303,7 @@ void Interception::add_program_rule(const std::string& magic,
       add_field(table, 'o', s.original);
       add_field(table, 'i', s.record);
       add_field(table, 's', s.substitute);
+      add_field(table, 'k', kept_[s.original]);
     }
     add_notes(table, program->notes, platform);
   }

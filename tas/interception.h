@@ -3,7 +3,7 @@
 // command, however they are executed.
 
 #include <filesystem>
-#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,7 +47,7 @@ class Interception {
   void make_folder();
   void mount_rules();
   void add_rules();
-  void write_list();
+  void keep_originals();
   void add_machine_rule(const Platform& platform);
   void add_table_rule(FormatRule rule, const std::string& table);
   void add_program_rule(const std::string& magic,
@@ -57,8 +57,9 @@ class Interception {
 
   std::vector<InterceptedProgram> programs_;
   std::filesystem::path folder_;
-  std::vector<std::string> magics_;  // of all programs
-  std::vector<FormatRule> before_;   // rules that hold outside, the newest first
+  std::vector<std::string> magics_;                              // of all programs
+  std::map<std::filesystem::path, std::filesystem::path> kept_;  // originals, shown elsewhere
+  std::vector<FormatRule> before_;  // rules that hold outside, the newest first
   unsigned rules_ = 0;
   unsigned copies_ = 0;
 };

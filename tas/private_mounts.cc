@@ -45,29 +45,6 @@ void teach_kernel(const Platform& platform) {
   if (rule && mount_formats()) add_format(*rule);
 }
 
-void mount_over(const fs::path& original, const fs::path& substitute) {
-  if (mount(substitute.c_str(), original.c_str(), nullptr, MS_BIND, nullptr) != 0)
-    throw Error(
-        fmt::format("{} cannot be put in its place: {}", substitute.string(), std::strerror(errno)),
-        original);
-  // All runs share the substitute, so nobody may write to it. The restrictions of its file system
-  // have to be repeated, since a user namespace may not lift them.
-  struct statvfs status {};
-  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY;
-  if (statvfs(original.c_str(), &status) == 0) {
-    if (status.f_flag & ST_NOSUID) flags |= MS_NOSUID;
-    if (status.f_flag & ST_NODEV) flags |= MS_NODEV;
-    if (status.f_flag & ST_NOEXEC) flags |= MS_NOEXEC;
-    if (status.f_flag & ST_NOATIME) flags |= MS_NOATIME;
-    if (status.f_flag & ST_NODIRATIME) flags |= MS_NODIRATIME;
-    if (status.f_flag & ST_RELATIME) flags |= MS_RELATIME;
-  }
-  if (mount(nullptr, original.c_str(), nullptr, flags, nullptr) != 0)
-    throw Error(
-        fmt::format("{} cannot be put in its place: {}", substitute.string(), std::strerror(errno)),
-        original);
-}
-
 // ---- the whole ----
 
 std::optional<std::string> mount_all(const std::vector<Substitution>& substitutions,
@@ -78,7 +55,7 @@ std::optional<std::string> mount_all(const std::vector<Substitution>& substituti
   if (problem && to_teach) problem = (own = Namespace()).enter(false);
   if (problem) return problem;
   keep_mounts_private();
-  for (const Substitution& s : substitutions) mount_over(s.original, s.substitute);
+  for (const Substitution& s : substitutions) mount_read_only(s.original, s.substitute);
   if (to_teach) teach_kernel(*to_teach);
   own.leave();
   return std::nullopt;
@@ -105,6 +82,29 @@ std::optional<std::string> mount_privately(const std::vector<Substitution>& subs
   const bool teach = foreign != nullptr && !are_executed(*foreign, format_rules());
   if (substitutions.empty() && !(teach && can_be_taught(*foreign))) return std::nullopt;
   return mount_all(substitutions, teach ? foreign : nullptr);
+}
+
+void mount_read_only(const fs::path& original, const fs::path& substitute) {
+  if (mount(substitute.c_str(), original.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    throw Error(
+        fmt::format("{} cannot be put in its place: {}", substitute.string(), std::strerror(errno)),
+        original);
+  // All runs share the substitute, so nobody may write to it. The restrictions of its file system
+  // have to be repeated, since a user namespace may not lift them.
+  struct statvfs status {};
+  unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY;
+  if (statvfs(original.c_str(), &status) == 0) {
+    if (status.f_flag & ST_NOSUID) flags |= MS_NOSUID;
+    if (status.f_flag & ST_NODEV) flags |= MS_NODEV;
+    if (status.f_flag & ST_NOEXEC) flags |= MS_NOEXEC;
+    if (status.f_flag & ST_NOATIME) flags |= MS_NOATIME;
+    if (status.f_flag & ST_NODIRATIME) flags |= MS_NODIRATIME;
+    if (status.f_flag & ST_RELATIME) flags |= MS_RELATIME;
+  }
+  if (mount(nullptr, original.c_str(), nullptr, flags, nullptr) != 0)
+    throw Error(
+        fmt::format("{} cannot be put in its place: {}", substitute.string(), std::strerror(errno)),
+        original);
 }
 
 std::optional<fs::path> mounted_over(const fs::path& file) {

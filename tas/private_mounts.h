@@ -24,6 +24,9 @@ struct Substitution {
 std::optional<std::string> mount_privately(const std::vector<Substitution>& substitutions,
                                            const Platform* foreign);
 
+/// Mounts a file over another one, read-only, in a namespace of this process's own. Throws Error.
+void mount_read_only(const std::filesystem::path& over, const std::filesystem::path& file);
+
 /// The path, on its own file system, of the file that is mounted over `file`; nullopt when no file
 /// is.
 std::optional<std::filesystem::path> mounted_over(const std::filesystem::path& file);

@@ -16,13 +16,15 @@
        i RECORD    of its file: device, inode, size, times of modification and change, sum
        g NUMBER    of its application
        s PATH      of its substitute; none: it runs as it is
-       o PATH, i RECORD, s PATH     a library and its substitute, any number of times
+       o PATH, i RECORD, s PATH, k PATH   a library, its substitute, and the library again where
+                                          no substitute hides it; any number of times
        a PATH      the audit module
        f PATH      the folder of notes for the audit module
        x WORD      more words for the emulator, behind its first
 
-   The file `all` has a pair of fields for each file that a program of the session may see another
-   one in the place of: p PATH; and g NUMBER, of its application if it is a program, else "". */
+   The file `all` has three fields for each file that a program of the session may see another one
+   in the place of: p PATH; k PATH, as above; g NUMBER, of its application if it is a program, else
+   empty. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
        AT_EXECFD: the program's file, open; AT_EXECFN: what execve() was given
        RULES/ID.table: what belongs to programs that start with these bytes (start_table.h)
        RULES/all: all files that some program of the session sees others in the place of
-       RULES/root: the root folder without anybody's substitutes
+       RULES/originals: these files, where no substitute hides them
        RULES/twins: below
 
    First bytes do not tell programs apart: a copy, or another build, may begin alike. Such a file
@@ -288,15 +288,20 @@ static int is_mount(const struct statx* status) {
   return (status->stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-static void substitute_libraries(const Table* table, char* program, const char* root) {
+/* A library is substituted if it is still the one that the substitute was made of. */
+static void substitute_libraries(const Table* table, char* program) {
   for (char* field = program; field < table->end && *field != 'p'; field = next_field(field)) {
     if (*field != 'o') continue;
     char* record = next_field(field);
     char* file = next_field(record);
+    const char* original = field + 1;
     struct statx status;
-    const Text original = text_of(root, field + 1);
-    if (CALL5(statx, AT_FDCWD, original.text, 0, STATX_BASIC_STATS, &status) == 0 &&
-        has_contents(&status, record + 1, -1, original.text))
+    long error = CALL5(statx, AT_FDCWD, original, 0, STATX_BASIC_STATS, &status);
+    if (error == 0 && is_mount(&status)) {
+      original = next_field(file) + 1;
+      error = CALL5(statx, AT_FDCWD, original, 0, STATX_BASIC_STATS, &status);
+    }
+    if (error == 0 && has_contents(&status, record + 1, -1, original))
       substitute(field + 1, file + 1);
   }
 }
@@ -317,19 +322,20 @@ static int inherits_mounts(const Table* table) {
 
 /* Shows the originals of files in whose place another application's program has put others.
    Programs of the same application stay substituted: their libraries are this program's. */
-static void show_originals(const Table* table, char* program, const char* rules, const char* root) {
+static void show_originals(const Table* table, char* program, const char* rules) {
   const Table all = read_table(text_of(rules, "/all").text);
   const char* group = field_of(table, program, 'g');
-  for (char* field = all.at; field != NULL && field < all.end; field = next_field(field)) {
+  for (char* field = all.at; field != NULL && field < all.end;) {
     const char* path = field + 1;
-    char* owner = next_field(field);
+    char* kept = next_field(field);
+    char* owner = next_field(kept);
     struct statx status;
     const int is_own = group != NULL && equal(owner + 1, group);
     if (!is_own && !has_substitute_for(table, program, path) &&
         CALL5(statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_INO, &status) == 0 &&
         is_mount(&status))
-      mount_over(path, text_of(root, path).text);
-    field = owner;
+      mount_over(path, kept + 1);
+    field = next_field(owner);
   }
 }
 
@@ -509,7 +515,6 @@ static void run(Start* start, long file) {
   Text rules = text_of(rule, "");
   while (rules.size > 0 && rules.text[rules.size - 1] != '/') --rules.size;
   if (rules.size > 0) rules.text[rules.size - 1] = 0;
-  const Text root = text_of(rules.text, "/root");
 
   const Table table = read_table(text_of(rule, ".table").text);
   if (table.at == NULL) give_up(start->path, "the session's rules cannot be read here", -ENOENT);
@@ -536,8 +541,8 @@ static void run(Start* start, long file) {
     const int inherits = inherits_mounts(&table);
     if (main_image != NULL) substitute(target.text, main_image);
     if (program != NULL) {
-      substitute_libraries(&table, program, root.text);
-      if (inherits) show_originals(&table, program, rules.text, root.text);
+      substitute_libraries(&table, program);
+      if (inherits) show_originals(&table, program, rules.text);
       if (field_of(&table, program, 'a') != NULL)
         audit = audit_variable(field_of(&table, program, 'a'), start->environment, &variable);
       notes = field_of(&table, program, 'f');
