@@ -409,13 +409,16 @@ static size_t count_of(char** words) {
   return count;
 }
 
-/* The environment with the variables of the audit module in front; `audit`: NULL for an emulator,
-   which gives that variable to the program alone. */
+/* The environment with the variables of the audit module, which removes them again. LD_AUDIT keeps
+   its place if there is one. `audit`: NULL for an emulator, which gives it to the program alone. */
 static void set_variables(char** to, char** from, const char* audit, const char* notes) {
-  if (audit != NULL) *to++ = (char*)audit;
   *to++ = (char*)notes;
-  for (; *from != NULL; ++from)
-    if (audit == NULL || behind(*from, "LD_AUDIT=") == NULL) *to++ = *from;
+  for (; *from != NULL; ++from) {
+    const int replaced = audit != NULL && behind(*from, "LD_AUDIT=") != NULL;
+    *to++ = replaced ? (char*)audit : *from;
+    if (replaced) audit = NULL;
+  }
+  if (audit != NULL) *to++ = (char*)audit;
   *to = NULL;
 }
 

@@ -441,6 +441,84 @@ def check_surroundings(scratch, user):
     expect(expected.stdout.replace(b"parent", b"") == actual.stdout.replace(b"parent", b""), f"{expected} {actual}")
 
 
+IDENTITY = common.ROOT / "tests" / "session" / "identity.c"
+HABITS = r"""
+trap '' INT USR1
+ulimit -S -s 65536; ulimit -n 200; umask 027
+exec 5< /dev/null 7>&1
+nice -n 3 ./identity "a b" '' '[x]' --help 8< ./identity
+(exec <&-; ./identity closed)
+env -i A=1 LD_AUDIT= ./identity variables
+setsid -w setpriv --pdeathsig TERM ./identity death
+./identity exec 2
+"""
+
+
+def check_identity(scratch, user):
+    """A program sees the same of its start: files, signals, limits, variables, names."""
+    work = Work(scratch, "native", user)
+    subprocess.run(["gcc", "-O1", "-w", "-Wl,-q", IDENTITY, "-o", work.folder / "identity"], check=True)
+    work.give()
+    work.set_up("identity")
+    for mode in ("instrumented", "optimized"):
+        work.ok("mode", "identity", mode)
+        expected, actual = work.plain(HABITS), work.exec("identity", "sh", "-c", HABITS)
+        pairs = zip(expected.stdout.decode().split("\n"), actual.stdout.decode().split("\n"))
+        wrong = [(a, b) for a, b in pairs if a != b and not (a.startswith("parent") and b.startswith("parent"))]
+        expect(not wrong and expected.stdout.count(b"\n") == actual.stdout.count(b"\n"), f"{mode}: {wrong or actual}")
+        expect(actual.stderr == expected.stderr and actual.status == expected.status, f"{mode}: {actual}")
+    expect(work.runs("identity") == 7, f"{work.runs('identity')}")
+
+
+def check_odd_paths(scratch, user):
+    work = Work(scratch, "native", user, prepared=False)
+    folder = work.folder / "a b" / "c\nd\\x41" / "ü,:;'\"$ORIGIN"
+    folder.mkdir(parents=True)
+    shutil.copy(work.program, folder / "program")
+    work.environment["RESPIKE_DB"] = str(folder / "x:,y\nz.db")
+    work.give()
+    work.ok("register", folder / "program")
+    work.ok("instrument", "program")
+    outcome = work.exec("program", folder / "program", "here")
+    expect(outcome.stdout.startswith(f"7 exe {folder}/program".encode()) and not outcome.stderr, f"{outcome}")
+    expect(work.runs() == 1, "it was not counted")
+
+
+def check_left_alone(scratch, user):
+    """Programs that get privileges run as they are; a root folder without the rules refuses programs."""
+    work = Work(scratch, "native", user)
+    work.set_up()
+    work.program.chmod(0o4755)
+    outcome = work.exec("program", "./program", "set-uid")
+    expect(outcome.stdout.count(b"exe /") == 1 and b"it gets privileges" in outcome.stderr, f"{outcome}")
+    work.program.chmod(0o755)
+    expect(work.runs() == 0, "it was counted")
+    if os.getuid() != 0 or user:
+        return
+    root = work.folder / "root"
+    for name in ("bin", "proc", "lib", "lib64"):
+        (root / name).mkdir(parents=True)
+    shutil.copy(work.program, root / "bin" / "program")
+    outcome = work.exec("program", "chroot", root, "/bin/program")
+    expect(outcome.status == 126 and b"respike-starter: /bin/program: " in outcome.stderr, f"{outcome}")
+
+
+def check_deep(scratch, user):
+    """Programs of two applications that start each other, deeper than user namespaces can be nested."""
+    work = Work(scratch, "native", user)
+    write_program(work.folder, "other", KINDS["native"])
+    work.give()
+    work.set_up()
+    work.set_up("other")
+    for depth, works in ((10, True), (80, not user)):
+        chain = " ".join(["./program then ./other then"] * (depth // 2)) + " true"
+        outcome = work.exec("program,other", "sh", "-c", chain)
+        fine = outcome.status == 0 and not outcome.stderr and outcome.stdout.count(b"exe /") == depth
+        refused = outcome.status == 126 and outcome.stderr.count(b"respike-starter: ") == 1
+        expect(fine if works else fine or refused, f"{depth}: {outcome}")
+        expect(works or b"nested too deep" in outcome.stderr, f"{depth}: {outcome}")
+
+
 def wait_until(condition, text):
     for _ in range(400):
         if condition():
@@ -552,7 +630,8 @@ def main():
                 add(f"twins {kind} {user}", lambda k=kind, p=prefix: check_twins(scratch, k, p))
             for name, check in (
                 ("threads", check_threads), ("nested", check_nested), ("rebuilt library", check_rebuilt_library),
-                ("ends", check_ends), ("surroundings", check_surroundings), ("killed", check_killed), ("inside", check_inside),
+                ("ends", check_ends), ("surroundings", check_surroundings),
+                ("identity", check_identity), ("odd paths", check_odd_paths), ("left alone", check_left_alone), ("deep", check_deep), ("killed", check_killed), ("inside", check_inside),
             ):  # fmt: skip
                 add(f"{name} {user}", lambda c=check, p=prefix: c(scratch, p))
         add("helper", lambda: check_helper(scratch))
