@@ -106,22 +106,27 @@ void add_exec_command(CLI::App& app, const SharedDatabase& database,
                       const std::vector<std::string>& words) {
   CLI::App* command = app.add_subcommand(
       "exec",
-      "Run any command behind --; wherever it executes applications, they run in their modes");
-  command->footer("The exit status is the command's; 125 when it could not be run.");
-  auto names = std::make_shared<std::vector<std::string>>();
+      "Run any command; applications that it executes, anywhere below it, run in their modes");
+  command->footer(
+      "The command stands behind --: respike exec NAME[,NAME...] -- COMMAND [ARGS...]\n"
+      "The exit status is the command's; 125 when it could not be run.");
+  auto names = std::make_shared<std::string>();
   command->add_option("NAME", *names, "applications, with commas between")
       ->required()
-      ->delimiter(',');
+      ->type_name("NAME[,NAME...]");
   command->callback([names, database, &words] {
+    if (words.empty()) {
+      complain(
+          fmt::format("the command stands behind --: respike exec {} -- COMMAND [ARGS...]; --help "
+                      "says more",
+                      *names));
+      throw Exit{2};
+    }
     try {
-      if (words.empty())
-        throw Error(
-            fmt::format("the command stands behind --: respike exec {} -- COMMAND [ARGS...]",
-                        fmt::join(*names, ",")));
       RunOptions options;
       options.arguments = words;
       options.warn = print_warning;
-      Environment(database->database()).exec(*names, options);
+      Environment(database->database()).exec(CLI::detail::split(*names, ','), options);
     } catch (const std::exception& error) {
       complain(error.what());
       throw Exit{125};

@@ -4,6 +4,7 @@
 //
 //   image optimize prog fast     give the output with -o: -o fast
 //   measure prog                 the program stands behind --: respike measure -- prog
+//   exec prog make check         the command stands behind --: respike exec prog -- make check
 //   optimise prog                unknown command optimise, did you mean optimize? ...
 
 #include "cli/usage.h"
@@ -73,7 +74,10 @@ std::string misplaced_words(std::string_view command, const CLI::App& group,
     return fmt::format(
         "the program stands behind --: respike measure -- {}",
         extra.empty() ? "PROGRAM [ARGS...]" : fmt::format("{}", fmt::join(extra, " ")));
-  if (extra.empty() || group.get_option("AFTER")->count() == 0) return "";
+  if (command == "exec" && !extra.empty())
+    return fmt::format("the command stands behind --: respike exec {} -- {}",
+                       group.get_option("NAME")->as<std::string>(), fmt::join(extra, " "));
+  if (command == "exec" || extra.empty() || group.get_option("AFTER")->count() == 0) return "";
   return fmt::format("the programs' arguments stand behind --: respike compare {} {} -- {}",
                      group.get_option("BEFORE")->as<std::string>(),
                      group.get_option("AFTER")->as<std::string>(), fmt::join(extra, " "));
@@ -101,7 +105,7 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
   const std::string meant = option == extra.end() ? "" : suggestion(*option, options_of(*group));
   if ((too_many || too_few) && !meant.empty())
     return fmt::format("unknown option {}{}", *option, meant);
-  if ((too_many || too_few) && (name == "measure" || name == "compare"))
+  if ((too_many || too_few) && (name == "measure" || name == "compare" || name == "exec"))
     if (const std::string text = misplaced_words(name, *group, extra); !text.empty()) return text;
   const CLI::Option* output = group->get_option_no_throw("--output");
   if (too_few && output != nullptr && output->get_required() && output->count() == 0)

@@ -114,7 +114,7 @@ std::vector<InterceptedProgram> Environment::interceptions(const ApplicationRow&
 void Environment::exec(const std::vector<std::string>& names, const RunOptions& options) {
   std::vector<InterceptedProgram> programs;
   bool counts = false, foreign = false;
-  for (const std::string& name : names) {
+  for (const std::string& name : std::set(names.begin(), names.end())) {
     const ApplicationRow application = find(name);
     counts = counts || application.mode == Mode::instrumented;
     foreign = foreign || is_foreign(database_.image(application.main_image).path);

@@ -407,8 +407,6 @@ def check_ends(scratch, user):
         (["program,none", "--", "true"], b'no application "none" is registered'),
         (["program", "--", "./none"], b"./none: it cannot be started: No such file"),
         (["program", "--", str(work.folder)], b"it cannot be started: Permission denied"),
-        (["program", "--"], b"stands behind --: respike exec program -- COMMAND"),
-        (["program"], b"stands behind --: respike exec program -- COMMAND"),
     ):
         outcome = work.respike("exec", *arguments, cwd=work.folder)
         expect(outcome.status == 125 and text in outcome.stderr and not outcome.stdout, f"{arguments}: {outcome}")
