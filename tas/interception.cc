@@ -297,7 +297,7 @@ void Interception::add_program_rule(const std::string& magic,
     add_field(table, 'g', fmt::format("{:x}", program->application));
     for (const CheckedSubstitution& s : program->substitutions)
       if (s.original == program->path)
-        add_field(table, 's', distinguishable(s.substitute, platform));
+        add_field(table, 'r', distinguishable(s.substitute, platform));
     for (const CheckedSubstitution& s : program->substitutions) {
       if (s.original == program->path) continue;
       add_field(table, 'o', s.original);

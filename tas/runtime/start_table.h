@@ -15,7 +15,7 @@
        p PATH      of the program
        i RECORD    of its file: device, inode, size, times of modification and change, sum
        g NUMBER    of its application
-       s PATH      of its substitute; none: it runs as it is
+       r PATH      what runs in its place; none: it runs as it is
        o PATH, i RECORD, s PATH, k PATH   a library, its substitute, and the library again where
                                           no substitute hides it; any number of times
        a PATH      the audit module

@@ -27,138 +27,48 @@
    Everybody waits for the starter, so it uses no library: it starts in half of the time.
    Sources: Documentation/admin-guide/binfmt-misc.rst, fs/binfmt_misc.c and fs/binfmt_script.c. */
 
-#include <asm/unistd.h>
 #include <linux/auxvec.h>
-#include <linux/errno.h>
-#include <linux/fcntl.h>
-#include <linux/mman.h>
 #include <linux/mount.h>
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/stat.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "entry.h"       /* of the machine */
-#include "system_call.h" /* likewise */
+#include "entry.h" /* of the machine */
+#include "tas/runtime/freestanding.h"
 #include "tas/runtime/start_table.h"
-
-enum { PATH_SIZE = 4096, NUMBER_SIZE = 24, CANNOT_EXECUTE = 126, MAP_FAILS_FROM = -4095 };
 
 /* The kernel enters with the arguments on the stack. */
 RESPIKE_ENTRY(begin)
 
-/* ---- system calls and strings ---- */
-
-#define CALL1(name, a) system_call(__NR_##name, (long)(a), 0, 0, 0, 0, 0)
-#define CALL2(name, a, b) system_call(__NR_##name, (long)(a), (long)(b), 0, 0, 0, 0)
-#define CALL3(name, a, b, c) system_call(__NR_##name, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define CALL4(name, a, b, c, d) \
-  system_call(__NR_##name, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
-#define CALL5(name, a, b, c, d, e) \
-  system_call(__NR_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
+/* ---- what is started ---- */
 
 typedef struct {
-  char text[PATH_SIZE];
-  size_t size; /* without the zero; PATH_SIZE: too long */
-} Text;
+  const char* rule;   /* argv[0] */
+  const char* rules;  /* its folder */
+  const char* path;   /* as the kernel has it, perhaps relative */
+  const char* name;   /* AT_EXECFN: the path, a script, or /dev/fd/N */
+  const char* target; /* where the file lies, absolute */
+  char** words;
+  char** environment;
+} Start;
 
-static size_t length_of(const char* text) {
-  size_t size = 0;
-  while (text[size] != 0) ++size;
-  return size;
+static size_t count_of(char** words) {
+  size_t count = 0;
+  while (words[count] != NULL) ++count;
+  return count;
 }
 
-static int equal(const char* a, const char* b) {
-  while (*a != 0 && *a == *b) ++a, ++b;
-  return *a == *b;
-}
-
-static const char* behind(const char* text, const char* prefix) {
-  while (*prefix != 0 && *text == *prefix) ++text, ++prefix;
-  return *prefix == 0 ? text : NULL;
-}
-
-static void append(Text* to, const char* text) {
-  while (*text != 0 && to->size + 1 < PATH_SIZE) to->text[to->size++] = *text++;
-  if (*text != 0) to->size = PATH_SIZE - 1;
-  to->text[to->size] = 0;
-}
-
-static void append_number(Text* to, uint64_t number, unsigned base) {
-  char digits[NUMBER_SIZE];
-  char* at = digits + sizeof digits;
-  *--at = 0;
-  do {
-    *--at = "0123456789abcdef"[number % base];
-  } while ((number /= base) != 0);
-  append(to, at);
-}
-
-static Text text_of(const char* a, const char* b) {
-  Text text;
-  text.size = 0;
-  append(&text, a);
-  append(&text, b);
-  return text;
-}
-
-/* Reads a number and the space behind it. */
-static uint64_t take_number(const char** text, unsigned base) {
-  uint64_t number = 0;
-  for (; **text != 0 && **text != ' '; ++*text) {
-    const unsigned digit = (unsigned char)**text;
-    number = number * base + (digit <= '9' ? digit - '0' : digit - 'a' + 10);
-  }
-  if (**text == ' ') ++*text;
-  return number;
-}
-
-static const char* meaning_of(long error) {
-  switch (-error) {
-    case EPERM:
-      return "it is not permitted";
-    case ENOENT:
-      return "there is no such file";
-    case EACCES:
-      return "permission is denied";
-    case ENOMEM:
-      return "memory is short";
-    case ENOSPC:
-      return "namespaces are nested too deep, or the disk is full";
-    case EUSERS:
-      return "namespaces are nested too deep";
-    default:
-      return NULL;
-  }
-}
-
-__attribute__((noreturn)) static void give_up(const char* file, const char* what, long error) {
-  Text text = text_of("respike-starter: ", file);
-  append(&text, ": ");
-  append(&text, what);
-  append(&text, ": ");
-  if (meaning_of(error) != NULL) {
-    append(&text, meaning_of(error));
-  } else {
-    append(&text, "error ");
-    append_number(&text, (uint64_t)-error, 10);
-  }
-  append(&text, "\n");
-  CALL3(write, 2, text.text, text.size);
-  for (;;) CALL1(exit_group, CANNOT_EXECUTE);
-}
-
-static long open_file(const char* path, long flags) {
-  return CALL4(openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);
-}
-
-/* Maps a file, privately; NULL when that fails, or when the file is empty. */
-static char* map_file(long file, size_t size) {
-  if (size == 0) return NULL;
-  const long at =
-      system_call(__NR_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
-  return at < 0 && at >= MAP_FAILS_FROM ? NULL : (char*)at;
+/* The path of the open file; the path by which it was executed where there is no /proc. */
+static Text target_of(long file, const char* path) {
+  struct statx status;
+  Text name = text_of("/proc/self/fd/", ""), target;
+  append_number(&name, (uint64_t)file, 10);
+  const long size = CALL3(readlink, name.text, target.text, PATH_SIZE - 1);
+  target.size = size > 0 ? (size_t)size : 0;
+  target.text[target.size] = 0;
+  if (size <= 0 || CALL5(statx, AT_FDCWD, target.text, 0, STATX_INO, &status) != 0)
+    return text_of(path, "");
+  return target;
 }
 
 /* ---- the table ---- */
@@ -232,7 +142,7 @@ static char* find_program(const Table* table, const struct statx* status, long f
   return NULL;
 }
 
-/* The first field of the letter from `field` on, of the same program; NULL: none. */
+/* What a field of the letter holds, from `field` on, of the same program; NULL: none. */
 static char* field_of(const Table* table, char* field, char letter) {
   for (; field != NULL && field < table->end && *field != 'p'; field = next_field(field))
     if (*field == letter) return field + 1;
@@ -363,7 +273,7 @@ static long make_twin(const char* name, long file, const struct statx* status, l
 
 /* The path of the twin of a file. The folder is everybody's, so only twins of root and of the user
    himself count. */
-static Text twin_of(const char* program, const char* rules, long file, const struct statx* status,
+static Text twin_of(const Start* start, long file, const struct statx* status,
                     const char* flags_at) {
   const uint64_t user = (uint64_t)CALL1(geteuid, 0);
   const uint64_t parts[] = {user,
@@ -372,7 +282,7 @@ static Text twin_of(const char* program, const char* rules, long file, const str
                             status->stx_size,
                             nanoseconds(&status->stx_mtime),
                             nanoseconds(&status->stx_ctime)};
-  Text name = text_of(rules, "/twins/");
+  Text name = text_of(start->rules, "/twins/");
   for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
     if (i > 0) append(&name, "-");
     append_number(&name, parts[i], 16);
@@ -381,7 +291,7 @@ static Text twin_of(const char* program, const char* rules, long file, const str
   if (CALL5(statx, AT_FDCWD, name.text, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &twin) != 0 ||
       twin.stx_uid != user || twin.stx_size != status->stx_size) {
     const long error = make_twin(name.text, file, status, (long)take_number(&flags_at, 16));
-    if (error < 0) give_up(program, "no copy can be made to start it from", error);
+    if (error < 0) give_up(start->path, "no copy can be made to start it from", error);
   }
   return name;
 }
@@ -403,12 +313,6 @@ static const char* audit_variable(const char* module, char** environment, Text* 
   return variable->text;
 }
 
-static size_t count_of(char** words) {
-  size_t count = 0;
-  while (words[count] != NULL) ++count;
-  return count;
-}
-
 /* The environment with the variables of the audit module, which removes them again. LD_AUDIT keeps
    its place if there is one. `audit`: NULL for an emulator, which gives it to the program alone. */
 static void set_variables(char** to, char** from, const char* audit, const char* notes) {
@@ -421,16 +325,6 @@ static void set_variables(char** to, char** from, const char* audit, const char*
   if (audit != NULL) *to++ = (char*)audit;
   *to = NULL;
 }
-
-/* What is executed: the path, and the words. */
-typedef struct {
-  const char* rules_file; /* argv[0] */
-  const char* path;       /* as the kernel has it, perhaps relative */
-  const char* name;       /* AT_EXECFN: the path, a script, or /dev/fd/N */
-  const char* target;     /* where the file lies, absolute */
-  char** words;
-  char** environment;
-} Start;
 
 /* The number N of /dev/fd/N; -1: another name. */
 static long number_of_open_file(const char* name) {
@@ -474,7 +368,7 @@ static long execute(const Start* start) {
 
 /* Executes the emulator: its words, the program's argv[0], its file and arguments. */
 static long emulate(const Start* start, const Table* table, char* program, const char* audit,
-                    int at_target) {
+                    const char* file) {
   const size_t count = count_of(start->words);
   size_t own = 0;
   for (char* field = table->at; field < table->end; field = next_field(field))
@@ -495,72 +389,62 @@ static long emulate(const Start* start, const Table* table, char* program, const
     words[at++] = (char*)audit;
   }
   words[at++] = count == 0 ? (char*)start->path : start->words[0];
-  words[at++] = (char*)(at_target ? start->target : start->path);
+  words[at++] = (char*)file;
   for (size_t i = 1; i < count; ++i) words[at++] = start->words[i];
   words[at] = NULL;
   return CALL3(execve, emulator, words, start->environment);
 }
 
-static Text target_of(long file, const char* path) {
-  struct statx status;
-  Text name = text_of("/proc/self/fd/", ""), target;
-  append_number(&name, (uint64_t)file, 10);
-  const long size = CALL3(readlink, name.text, target.text, PATH_SIZE - 1);
-  target.size = size > 0 ? (size_t)size : 0;
-  target.text[target.size] = 0;
-  if (size <= 0 || CALL5(statx, AT_FDCWD, target.text, 0, STATX_INO, &status) != 0)
-    return text_of(path, "");
-  return target;
+/* Mounts all that the program shall see, in a namespace of its own. */
+static void mount_for(const Table* table, char* program, const Start* start, const char* image) {
+  const int inherits = inherits_mounts(table);
+  enter_namespace(start->path);
+  if (image != NULL) substitute(start->target, image);
+  if (program == NULL) return;
+  substitute_libraries(table, program);
+  if (inherits) show_originals(table, program, start->rules);
+}
+
+static long execute_or_emulate(const Table* table, char* program, Start* start, int substituted) {
+  const int emulated = field_of(table, table->at, 'e') != NULL;
+  const char* module = field_of(table, program, 'a');
+  Text variable;
+  const char* audit = module == NULL ? NULL : audit_variable(module, start->environment, &variable);
+  char* variables[count_of(start->environment) + 3];
+  if (audit != NULL) {
+    set_variables(variables, start->environment, emulated ? NULL : audit,
+                  field_of(table, program, 'f'));
+    start->environment = variables;
+  }
+  if (!emulated) return execute(start);
+  const int hidden = substituted && !leads_to(start->path, start->target);
+  return emulate(start, table, program, audit, hidden ? start->target : start->path);
 }
 
 static void run(Start* start, long file) {
-  const char* rule = start->rules_file;
-  Text rules = text_of(rule, "");
+  Text rules = text_of(start->rule, "");
   while (rules.size > 0 && rules.text[rules.size - 1] != '/') --rules.size;
   if (rules.size > 0) rules.text[rules.size - 1] = 0;
-
-  const Table table = read_table(text_of(rule, ".table").text);
+  start->rules = rules.text;
+  const Table table = read_table(text_of(start->rule, ".table").text);
   if (table.at == NULL) give_up(start->path, "the session's rules cannot be read here", -ENOENT);
   struct statx status;
   long error = CALL5(statx, file, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &status);
   if (error < 0) give_up(start->path, "it cannot be looked at", error);
   const Text target = target_of(file, start->path);
   start->target = target.text;
-  char* program = find_program(&table, &status, file, target.text);
-  const int emulated = field_of(&table, table.at, 'e') != NULL;
 
+  char* program = find_program(&table, &status, file, target.text);
+  const char* image = field_of(&table, program, 'r');
+  const char* flags = field_of(&table, table.at, 'm'); /* NULL: programs are emulated */
   Text twin;
-  const char* main_image = field_of(&table, program, 's');
-  if (main_image == NULL && !emulated) {
-    twin = twin_of(start->path, rules.text, file, &status, field_of(&table, table.at, 'm'));
-    main_image = twin.text;
+  if (image == NULL && flags != NULL) {
+    twin = twin_of(start, file, &status, flags);
+    image = twin.text;
   }
   CALL1(close, file);
-  Text variable;
-  const char* audit = NULL;
-  const char* notes = NULL;
-  if (main_image != NULL || program != NULL) {
-    enter_namespace(start->path);
-    const int inherits = inherits_mounts(&table);
-    if (main_image != NULL) substitute(target.text, main_image);
-    if (program != NULL) {
-      substitute_libraries(&table, program);
-      if (inherits) show_originals(&table, program, rules.text);
-      if (field_of(&table, program, 'a') != NULL)
-        audit = audit_variable(field_of(&table, program, 'a'), start->environment, &variable);
-      notes = field_of(&table, program, 'f');
-    }
-  }
-  char* variables[count_of(start->environment) + 3];
-  if (audit != NULL) {
-    set_variables(variables, start->environment, emulated ? NULL : audit, notes);
-    start->environment = variables;
-  }
-  if (emulated)
-    error = emulate(start, &table, program, audit,
-                    main_image != NULL && !leads_to(start->path, target.text));
-  else
-    error = execute(start);
+  if (image != NULL || program != NULL) mount_for(&table, program, start, image);
+  error = execute_or_emulate(&table, program, start, image != NULL);
   give_up(start->path, "it cannot be executed", error);
 }
 
@@ -568,7 +452,7 @@ __attribute__((used, noreturn)) static void begin(long* stack) {
   char** words = (char**)(stack + 1);
   char** environment = words + stack[0] + 1;
   const unsigned long* vector = (unsigned long*)(environment + count_of(environment) + 1);
-  Start start = {words[0], words[1], words[1], NULL, words + 2, environment};
+  Start start = {words[0], NULL, words[1], words[1], NULL, words + 2, environment};
   long file = -1;
   for (; vector[0] != AT_NULL; vector += 2) {
     if (vector[0] == AT_EXECFD) file = (long)vector[1];

@@ -392,6 +392,39 @@ def check_rebuilt_library(scratch, user):
     expect(counted == (3, 2), f"{counted}: the library was built anew alike, and counts again")
 
 
+def check_library_alone(scratch, user):
+    """A program that cannot be optimized, with a library that can."""
+    work = Work(scratch, "native", user, prepared=False)
+    folder = work.folder
+    source = folder / "library.c"
+    source.write_text("int value(void) { return 7; }\n")
+    subprocess.run("gcc -shared -fPIC -O1 -Wl,-q library.c -o libvalue.so", shell=True, cwd=folder, check=True)
+    write_program(folder, "program", ["gcc"], "-DLINKED", folder / "libvalue.so", "-Wl,-rpath,$ORIGIN")
+    subprocess.run(["strip", folder / "program"], check=True)
+    work.give()
+    work.ok("register", folder / "program")
+    work.ok("instrument", "program")
+    outcome = work.shell("./program; ./program then ./program; cmp program \"$(readlink -f program)\"")
+    expect(outcome.stdout.count(b"exe /") == 3 and outcome.stdout.count(b"7 exe") == 3, f"{outcome}")
+    expect(work.runs(image="libvalue.so") == 3, f"{work.runs(image='libvalue.so')}")
+
+
+def check_shipped(scratch, user):
+    """The optimized version of a program is a program of another application itself."""
+    work = Work(scratch, "native", user)
+    work.set_up()
+    work.ok("export", "program", work.folder / "out")
+    work.ok("register", work.folder / "out" / "program", "--name", "shipped")
+    work.ok("instrument", "shipped")
+    work.ok("mode", "program", "optimized")
+    text = "./program; out/program; ./program then out/program then ./program"
+    outcome = work.exec("program,shipped", "sh", "-c", text)
+    expected = work.plain(text)
+    expect(outcome.stdout == expected.stdout and not outcome.stderr, f"{outcome} instead of {expected}")
+    counted = work.runs(), work.runs("shipped", "program")
+    expect(counted == (0, 2), f"{counted}")
+
+
 def check_ends(scratch, user):
     work = Work(scratch, "native", user)
     work.set_up()
@@ -628,6 +661,7 @@ def main():
                 add(f"twins {kind} {user}", lambda k=kind, p=prefix: check_twins(scratch, k, p))
             for name, check in (
                 ("threads", check_threads), ("nested", check_nested), ("rebuilt library", check_rebuilt_library),
+                ("library alone", check_library_alone), ("shipped", check_shipped),
                 ("ends", check_ends), ("surroundings", check_surroundings),
                 ("identity", check_identity), ("odd paths", check_odd_paths), ("left alone", check_left_alone), ("deep", check_deep), ("killed", check_killed), ("inside", check_inside),
             ):  # fmt: skip
