@@ -327,6 +327,7 @@ void add_application_commands(CLI::App& app, const std::vector<std::string>& wor
   add_setup_commands(app, database);
   add_run_command(app, database, words);
   add_exec_command(app, database, words);
+  add_session_command(app, database, words);
   add_making_commands(app, database);
   add_compare_commands(app, database, words);
   add_forgetting_commands(app, database);

@@ -46,6 +46,9 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
 /// `words`: the words behind "--".
 void add_exec_command(CLI::App& app, const SharedDatabase& database,
                       const std::vector<std::string>& words);
+/// `words`: the words behind `session` and its options.
+void add_session_command(CLI::App& app, const SharedDatabase& database,
+                         const std::vector<std::string>& words);
 /// `words`: the words behind `run NAME`.
 void add_run_command(CLI::App& app, const SharedDatabase& database,
                      const std::vector<std::string>& words);

@@ -45,9 +45,9 @@ int skip_options(std::initializer_list<const CLI::App*> commands, int at, int ar
 }
 
 /// Cuts off and returns the words of another program's command line, which the parser would read as
-/// options or, "[a,b]", as lists: the words behind `run NAME`, and those behind "--" of `exec`,
-/// `measure`, `compare` and `check`. `at`: the index of the command. Example: `run app -o x` gives
-/// {"-o", "x"}.
+/// options or, "[a,b]", as lists: the words behind `run NAME` and `session`, and those behind "--"
+/// of `exec`, `measure`, `compare` and `check`. `at`: the index of the command. Example: `run app -o
+/// x` gives {"-o", "x"}.
 std::vector<std::string> take_words(const CLI::App& app, int at, int& argc, char** argv) {
   const std::string_view command = at < argc ? argv[at] : "";
   int end = argc, begin = argc;  // end of Respike's words; begin of the program's words
@@ -55,7 +55,12 @@ std::vector<std::string> take_words(const CLI::App& app, int at, int& argc, char
     at = skip_options({&app, app.get_subcommand("run")}, at + 1, argc, argv);
     if (at < argc && std::string_view(argv[at]) == "--") ++at;
     end = begin = std::min(at + 1, argc);
-  } else if (command == "exec" || command == "measure" || command == "compare" || command == "check") {
+  } else if (command == "session") {
+    at = skip_options({&app, app.get_subcommand("session")}, at + 1, argc, argv);
+    end = at;
+    begin = std::min(at + (at < argc && std::string_view(argv[at]) == "--"), argc);
+  } else if (command == "exec" || command == "measure" || command == "compare" ||
+             command == "check") {
     end = int(std::find(argv, argv + argc, std::string_view("--")) - argv);
     begin = std::min(end + 1, argc);
   }
@@ -78,9 +83,9 @@ int run(int argc, char** argv) {
   respike::cli::add_measure_command(app, words);
   respike::cli::add_application_commands(app, words);
   const int command = skip_options({&app}, 1, argc, argv);
-  // What `run` and `exec` start inherits the signals' actions, so they leave them alone.
+  // What `run`, `exec` and `session` start inherits the signals' actions, so they leave them alone.
   const std::string_view name = command < argc ? argv[command] : "";
-  if (name != "run" && name != "exec") set_signals();
+  if (name != "run" && name != "exec" && name != "session") set_signals();
   words = take_words(app, command, argc, argv);
   try {
     app.parse(argc, argv);

@@ -1,12 +1,13 @@
 // The commands that start something: run, an application in its mode, whose status is passed
-// through; exec, any command, which may start applications itself; manager, the window; and report,
-// which the window's program writes. When Respike itself fails to run an application or command,
-// the status is 125, as with `env` and similar commands.
+// through; exec and session, any command, which may start applications itself; manager, the window;
+// and report, which the window's program writes. When Respike itself fails to run an application or
+// command, the status is 125, as with `env` and similar commands.
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "cli/application_commands.h"
@@ -130,6 +131,42 @@ void add_exec_command(CLI::App& app, const SharedDatabase& database,
     } catch (const std::exception& error) {
       complain(error.what());
       throw Exit{125};
+    }
+  });
+}
+
+void add_session_command(CLI::App& app, const SharedDatabase& database,
+                         const std::vector<std::string>& words) {
+  CLI::App* command = app.add_subcommand(
+      "session", "Run a shell, or another command; all applications below it run in their modes");
+  command->footer(
+      "Usage: respike session [OPTIONS] [COMMAND [ARGS...]]; without COMMAND $SHELL.\n"
+      "The exit status is the command's; 125 when it could not be run.");
+  struct Options {
+    bool list = false, leave = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::Option* list = command->add_flag("--list", options->list, "print the sessions that run");
+  command->add_flag("--leave", options->leave, "from now on, applications run as originals here")
+      ->excludes(list);
+  command->callback([options, database, &words] {
+    if (options->list) {
+      for (const LiveSession& session : Environment(database->database()).sessions())
+        fmt::print("{}{}\n", session.process, session.is_own ? "  this one" : "");
+    } else if (options->leave) {
+      Environment(database->database()).leave_session();
+    } else {
+      try {
+        RunOptions run;
+        run.arguments = words;
+        run.warn = print_warning;
+        const char* shell = std::getenv("SHELL");
+        if (words.empty()) run.arguments = {shell && *shell ? shell : "/bin/sh"};
+        Environment(database->database()).session(run);
+      } catch (const std::exception& error) {
+        complain(error.what());
+        throw Exit{125};
+      }
     }
   });
 }

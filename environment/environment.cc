@@ -119,6 +119,7 @@ void Environment::set_mode(const std::string& name, Mode mode) {
   collect();
   const ApplicationRow application = find(name);
   database_.set_mode(application.id, mode);
+  tell_sessions();
   if (mode == Mode::original) return;
   const auto kind = mode == Mode::instrumented ? DerivedKind::instrumented : DerivedKind::optimized;
   const auto images = database_.images_of(application.id);
@@ -136,6 +137,7 @@ void Environment::unregister(const std::string& name) {
   std::error_code ignored;
   fs::remove_all(notes_folder(application), ignored);
   database_.remove_application(application.id);
+  tell_sessions();
 }
 
 PruneResult Environment::prune(unsigned keep, bool dry_run) {

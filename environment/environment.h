@@ -30,6 +30,7 @@
 #include "profiledb/database.h"
 #include "profiledb/merging.h"
 #include "tas/interception.h"
+#include "tas/live_sessions.h"
 #include "tas/session.h"
 
 namespace respike {
@@ -175,6 +176,14 @@ class Environment {
   /// their applications wherever they are executed below it. Throws Error when the system does not
   /// allow that, or when the command cannot be started.
   [[noreturn]] void exec(const std::vector<std::string>& names, const RunOptions& options);
+  /// The same with all applications. What later commands do with them, registering and forgetting
+  /// included, takes effect at the next start of a program below the command.
+  [[noreturn]] void session(const RunOptions& options);
+  /// The commands that session() became and that still run.
+  std::vector<LiveSession> sessions() const;
+  /// Ends the interception of programs in the session that this process is in. Throws Error when it
+  /// is in none.
+  void leave_session();
   /// Merges the counter files that runs left, and registers libraries that runs opened.
   MergeResult collect();
 
@@ -238,6 +247,10 @@ class Environment {
                                           const RunOptions& options);
   std::vector<InterceptedProgram> interceptions(const ApplicationRow& application,
                                                 const RunOptions& options);
+  std::vector<InterceptedProgram> all_interceptions(const RunOptions& options);
+  std::filesystem::path sessions_folder() const;
+  std::filesystem::path rules_folder() const;
+  void tell_sessions();
   void start_merging() const;
   [[noreturn]] static void merge_until_end(const std::filesystem::path& database, int command);
   void merge_if_many();

@@ -133,7 +133,7 @@ void Environment::exec(const std::vector<std::string>& names, const RunOptions& 
   }
   // Foreign programs, also originals, need rules to be executed at all.
   if (!programs.empty() || foreign)
-    Interception(std::move(programs), database_.files() / "session").enter();
+    Interception(std::move(programs), rules_folder()).enter();
   Interception::become(options.arguments);
 }
 

@@ -112,6 +112,7 @@ std::vector<ImageOutcome> Environment::instrument(const std::string& name,
   });
   require_something_done(outcomes, name, DerivedKind::instrumented);
   database_.set_mode(find(name).id, Mode::instrumented);
+  tell_sessions();
   return outcomes;
 }
 
@@ -157,6 +158,7 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
   require_something_done(outcomes, name, DerivedKind::optimized);
   warn_of_estimates(name, outcomes, warnings_);
   database_.set_mode(find(name).id, Mode::optimized);
+  tell_sessions();
   return outcomes;
 }
 

@@ -181,6 +181,7 @@ RegisterResult Environment::register_application(const std::vector<fs::path>& ma
   });
   for (const ApplicationImage& used : database_.images_of(application))
     result.images.push_back({used.image, used.role});
+  tell_sessions();
   for (const MissingLibrary& library : libraries.missing)
     warnings_.warn(fmt::format("{}: {}, which it needs, is not found", library.needed_by.string(),
                                library.name));

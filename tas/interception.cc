@@ -36,6 +36,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -43,10 +44,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <set>
+#include <sstream>
 
 #include "host/platform.h"
 #include "optimizer/base/error.h"
@@ -79,18 +81,30 @@ std::string file_start(const fs::path& file) {
   return bytes;
 }
 
+std::string text_of_file(const fs::path& file) {
+  const std::vector<uint8_t> bytes = read_file(file);
+  return {bytes.begin(), bytes.end()};
+}
+
+/// The number at the end of a name, behind the last `mark`; 0: none.
+unsigned number_behind(const std::string& name, const std::string& mark) {
+  const size_t at = mark.empty() ? 0 : name.rfind(mark) + mark.size();
+  return unsigned(std::strtoul(name.c_str() + std::min(at, name.size()), nullptr, 10));
+}
+
 void add_field(std::string& table, char letter, const std::string& text) {
   table += letter;
   table += text;
   table += '\0';
 }
 
-/// Writes a file that everybody may read.
+/// Writes a file that everybody may read, in one step.
 void put_file(const fs::path& path, std::string_view text, mode_t mode = 0644) {
-  std::ofstream stream(path, std::ios::binary);
+  const fs::path part = path.string() + ".new";
+  std::ofstream stream(part, std::ios::binary);
   stream.write(text.data(), std::streamsize(text.size()));
   stream.close();
-  if (!stream || chmod(path.c_str(), mode) != 0)
+  if (!stream || chmod(part.c_str(), mode) != 0 || rename(part.c_str(), path.c_str()) != 0)
     throw Error(fmt::format("it cannot be written: {}", std::strerror(errno)), path);
 }
 
@@ -139,8 +153,7 @@ std::string programs_outside(const std::vector<FormatRule>& rules, const std::st
     std::error_code error;
     const fs::path table = rule.interpreter + kTable;
     if (rule.magic != magic || !rule.mask.empty() || !fs::exists(table, error)) continue;
-    const std::vector<uint8_t> bytes = read_file(table);
-    const std::string text(bytes.begin(), bytes.end());
+    const std::string text = text_of_file(table);
     const size_t end = text.find(std::string("\0p", 2));
     return end == text.npos ? "" : text.substr(end + 1);
   }
@@ -196,26 +209,43 @@ void Interception::mount_rules() {
   keep_originals();
 }
 
-/// Mounts all originals a second time, for programs that are started where the substitutes of
-/// others hide them. Nobody may write there: `rm -r` and `chmod -R` may come by.
+/// Shows an original a second time, for programs that are started where the substitutes of others
+/// hide it. Nobody may write there: `rm -r` and `chmod -R` may come by.
+fs::path Interception::keep(const fs::path& original) {
+  const fs::path place = folder_ / "originals" / std::to_string(originals_++);
+  put_file(place, "");
+  mount_read_only(place, original);
+  return place;
+}
+
 void Interception::keep_originals() {
-  std::map<fs::path, std::string> files;  // with the application of a program
   for (const InterceptedProgram& program : programs_)
     for (const CheckedSubstitution& s : program.substitutions) {
-      std::string& owner = files[s.original];
-      if (s.original == program.path) owner = fmt::format("{:x}", program.application);
+      std::error_code error;
+      Kept& kept = kept_[s.original];
+      if (kept.place.empty() || !fs::equivalent(kept.place, s.original, error))
+        kept.place = can_mount_ ? keep(s.original) : s.original;
+      if (s.original == program.path) kept.owner = fmt::format("{:x}", program.application);
     }
   std::string list;
-  for (const auto& [path, owner] : files) {
-    const fs::path kept = folder_ / "originals" / std::to_string(kept_.size());
-    put_file(kept, "");
-    mount_read_only(kept, path);
-    kept_[path] = kept;
+  for (const auto& [path, kept] : kept_) {
     add_field(list, 'p', path);
-    add_field(list, 'k', kept);
-    add_field(list, 'g', owner);
+    add_field(list, 'k', kept.place);
+    add_field(list, 'g', kept.owner);
   }
   put_file(folder_ / kList, list);
+}
+
+/// Reads what keep_originals() wrote when the session's rules were made last.
+void Interception::recall_originals() {
+  std::istringstream list(text_of_file(folder_ / kList));
+  std::string path, place, owner;
+  while (std::getline(list, path, '\0') && std::getline(list, place, '\0') &&
+         std::getline(list, owner, '\0'))
+    kept_[path.substr(1)] = {place.substr(1), owner.substr(1)};
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_ / "originals", error))
+    originals_ = std::max(originals_, number_behind(entry.path().filename(), "") + 1);
 }
 
 void Interception::enter() {
@@ -238,16 +268,52 @@ void Interception::enter() {
     add_format(*rule);  // a rule whose interpreter is gone fails, as it would without Respike
   for (const Platform& platform : platforms())
     if (!platform.native() && !are_executed(platform, before_)) add_machine_rule(platform);
-  add_rules();
+  put_rules({});
   own.leave();
 }
 
-void Interception::add_rules() {
+void Interception::update() {
+  const int lock = open((folder_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock < 0 || flock(lock, LOCK_EX) != 0)
+    throw Error(failure("the session's rules cannot be changed"));
+  can_mount_ = may_mount();
+  std::map<std::string, FormatRule> present;
+  for (FormatRule& rule : format_rules()) {
+    if (fs::path(rule.interpreter).parent_path() != folder_) {
+      before_.push_back(rule);
+      continue;
+    }
+    rules_ = std::max(rules_, number_behind(rule.name, "-") + 1);
+    if (rule.mask.empty()) present[rule.magic] = rule;
+  }
+  recall_originals();
+  keep_originals();
+  put_rules(present);
+  close(lock);
+}
+
+/// Makes the rules for the programs; `present`: those that there are, by what files begin with.
+void Interception::put_rules(std::map<std::string, FormatRule> present) {
   std::map<std::string, std::vector<const InterceptedProgram*>> programs;
   for (const InterceptedProgram& program : programs_)
     programs[file_start(program.path)].push_back(&program);
   for (const auto& [magic, same] : programs) magics_.push_back(magic);
-  for (const auto& [magic, same] : programs) add_program_rule(magic, same);
+  for (const auto& [magic, same] : programs) {
+    const std::string table = table_of(magic, same);
+    const auto known = present.find(magic);
+    if (known == present.end()) {
+      FormatRule rule;
+      rule.magic = magic;
+      add_table_rule(rule, table);
+    } else {
+      put_file(folder_ / (known->second.name + kTable), table);
+      present.erase(known);
+    }
+  }
+  for (const auto& [magic, rule] : present) {
+    remove_format(rule.name);
+    unlink(rule.interpreter.c_str());
+  }
 }
 
 /// The substitute itself, or a copy of it if it begins like one of the programs.
@@ -259,7 +325,7 @@ fs::path Interception::distinguishable(const fs::path& substitute, const Platfor
   std::memcpy(&flags, bytes.data() + elf::kFlagsOffset, sizeof flags);
   flags ^= RESPIKE_TWIN_FLAGS;
   std::memcpy(bytes.data() + elf::kFlagsOffset, &flags, sizeof flags);
-  const fs::path copy = folder_ / "copies" / std::to_string(copies_++);
+  const fs::path copy = folder_ / "copies" / substitute.filename();  // the hash of its contents
   struct stat status {};
   stat(substitute.c_str(), &status);
   put_file(copy, {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
@@ -286,9 +352,9 @@ void Interception::add_table_rule(FormatRule rule, const std::string& table) {
   if (!add_format(rule)) throw Error(failure("the kernel refuses the rule"), rule.interpreter);
 }
 
-/// Adds the rule for the programs that begin with `magic`.
-void Interception::add_program_rule(const std::string& magic,
-                                    const std::vector<const InterceptedProgram*>& programs) {
+/// The table of the programs that begin with `magic`.
+std::string Interception::table_of(const std::string& magic,
+                                   const std::vector<const InterceptedProgram*>& programs) {
   const Platform& platform = *read_program(programs.front()->path).platform;
   std::string table = start_of_table(platform);
   for (const InterceptedProgram* program : programs) {
@@ -303,14 +369,11 @@ void Interception::add_program_rule(const std::string& magic,
       add_field(table, 'o', s.original);
       add_field(table, 'i', s.record);
       add_field(table, 's', s.substitute);
-      add_field(table, 'k', kept_[s.original]);
+      add_field(table, 'k', kept_[s.original].place);
     }
     add_notes(table, program->notes, platform);
   }
-  table += programs_outside(before_, magic);
-  FormatRule rule;
-  rule.magic = magic;
-  add_table_rule(rule, table);
+  return table + programs_outside(before_, magic);
 }
 
 void Interception::become(const std::vector<std::string>& command) {

@@ -40,28 +40,43 @@ class Interception {
   /// sentence, when the system does not allow it.
   void enter();
 
+  /// The folder of the rules; known after enter().
+  const std::filesystem::path& folder() const { return folder_; }
+
+  /// Makes the rules of a running session, whose folder was given, those for the programs. This
+  /// process must be in the session's mount namespace. A program that is started meanwhile goes by
+  /// old rules or by new ones. Throws Error.
+  void update();
+
   /// Becomes the command, looked for in PATH. Throws Error when it cannot be started.
   [[noreturn]] static void become(const std::vector<std::string>& command);
 
  private:
   void make_folder();
   void mount_rules();
-  void add_rules();
+  void put_rules(std::map<std::string, FormatRule> present);
+  void recall_originals();
   void keep_originals();
+  std::filesystem::path keep(const std::filesystem::path& original);
   void add_machine_rule(const Platform& platform);
   void add_table_rule(FormatRule rule, const std::string& table);
-  void add_program_rule(const std::string& magic,
-                        const std::vector<const InterceptedProgram*>& programs);
+  std::string table_of(const std::string& magic,
+                       const std::vector<const InterceptedProgram*>& programs);
   std::filesystem::path distinguishable(const std::filesystem::path& substitute,
                                         const Platform& platform);
 
   std::vector<InterceptedProgram> programs_;
   std::filesystem::path folder_;
-  std::vector<std::string> magics_;                              // of all programs
-  std::map<std::filesystem::path, std::filesystem::path> kept_;  // originals, shown elsewhere
-  std::vector<FormatRule> before_;  // rules that hold outside, the newest first
+  std::vector<std::string> magics_;  // of all programs
+  struct Kept {
+    std::filesystem::path place;  // where the original is shown, too
+    std::string owner;            // of a program: its application
+  };
+  std::map<std::filesystem::path, Kept> kept_;  // originals
+  std::vector<FormatRule> before_;              // rules that hold outside, the newest first
   unsigned rules_ = 0;
-  unsigned copies_ = 0;
+  unsigned originals_ = 0;
+  bool can_mount_ = true;
 };
 
 }  // namespace respike

@@ -126,4 +126,8 @@ bool add_format(const FormatRule& rule) {
   return write_at_once(std::string(kFormats) + "/register", line);
 }
 
+void remove_format(const std::string& name) {
+  write_at_once(fmt::format("{}/{}", kFormats, name), "-1");
+}
+
 }  // namespace respike

@@ -37,5 +37,6 @@ std::optional<FormatRule> emulation_rule(const Platform& platform);
 bool mount_formats();
 /// False, with errno, when the kernel refuses the rule.
 bool add_format(const FormatRule& rule);
+void remove_format(const std::string& name);
 
 }  // namespace respike

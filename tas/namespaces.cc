@@ -126,6 +126,10 @@ void Namespace::leave() const {
   if (const auto problem = enter_as(user_, group_, CLONE_NEWUSER)) throw Error(*problem);
 }
 
+bool may_mount() {
+  return has_capability(CAP_SYS_ADMIN);
+}
+
 void keep_mounts_private() {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
     throw Error(failure("mounts cannot be kept private"));

@@ -29,6 +29,9 @@ class Namespace {
   bool return_ = false;
 };
 
+/// Whether this process may mount in the namespace that it is in, as a capability says.
+bool may_mount();
+
 /// Later mounts of the system still appear in this namespace, but not the other way round. Throws
 /// Error when that cannot be had.
 void keep_mounts_private();

@@ -1,0 +1,86 @@
+// A session: a shell, or another command, below which all applications run in their modes.
+//
+// Whoever changes what an application's programs are to be started with, by whatever command and in
+// whatever process, tells the sessions that run: makes their rules anew (tas/interception.h). So a
+// change counts from the next start of a program on. Example: in a session of bash, `respike mode
+// app optimized`, typed there or in another terminal, and then `app` runs the optimized version.
+//
+// A session whose rules cannot be made anew keeps the old ones, with a warning. What cannot be
+// substituted there is left out without a word: the command that caused it says so itself.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "environment/environment.h"
+#include "optimizer/base/error.h"
+
+namespace respike {
+
+namespace fs = std::filesystem;
+
+fs::path Environment::sessions_folder() const {
+  return fs::absolute(database_.files() / "sessions");
+}
+
+fs::path Environment::rules_folder() const {
+  return database_.files() / "session";
+}
+
+/// The programs of all applications that can be intercepted. A program of several applications runs
+/// as that of the first one by name.
+std::vector<InterceptedProgram> Environment::all_interceptions(const RunOptions& options) {
+  std::vector<InterceptedProgram> all;
+  const auto warn = [&](const std::string& text) {
+    if (options.warn) options.warn(text);
+  };
+  for (const ApplicationRow& application : database_.applications()) try {
+      for (InterceptedProgram& program : interceptions(application, options)) {
+        const auto known = std::ranges::find(all, program.path, &InterceptedProgram::path);
+        if (known == all.end())
+          all.push_back(std::move(program));
+        else
+          warn(fmt::format("{} is a program of several applications: it does not run as that of {}",
+                           program.path.string(), application.name));
+      }
+    } catch (const Error& error) {
+      warn(error.what());
+    }
+  return all;
+}
+
+void Environment::session(const RunOptions& options) {
+  Interception interception(all_interceptions(options), rules_folder());
+  merge_if_many();
+  start_merging();
+  interception.enter();
+  note_session(sessions_folder(), interception.folder());
+  Interception::become(options.arguments);
+}
+
+std::vector<LiveSession> Environment::sessions() const {
+  return live_sessions(sessions_folder());
+}
+
+void Environment::leave_session() {
+  for (const LiveSession& session : sessions()) {
+    if (!session.is_own) continue;
+    if (const auto problem = in_session(session, [&] { Interception({}, session.rules).update(); }))
+      throw Error(*problem);
+    return;
+  }
+  throw Error("this is not below respike session");
+}
+
+void Environment::tell_sessions() {
+  const std::vector<LiveSession> all = sessions();
+  if (all.empty()) return;
+  const std::vector<InterceptedProgram> programs = all_interceptions({});
+  for (const LiveSession& session : all)
+    if (const auto problem =
+            in_session(session, [&] { Interception(programs, session.rules).update(); }))
+      warnings_.warn(fmt::format("the session of process {} goes on as before: {}", session.process,
+                                 *problem));
+}
+
+}  // namespace respike
