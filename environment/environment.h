@@ -252,7 +252,6 @@ class Environment {
   std::filesystem::path rules_folder() const;
   void tell_sessions();
   void start_merging() const;
-  [[noreturn]] static void merge_until_end(const std::filesystem::path& database, int command);
   void merge_if_many();
   MergeResult collect(bool snapshots);
   void note_end(const ProgramEnd& end) const;

@@ -16,10 +16,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <set>
 
 #include "environment/environment.h"
+#include "environment/waiting_files.h"
 #include "optimizer/base/error.h"
 #include "tas/interception.h"
 #include "tas/opened.h"
@@ -50,30 +52,39 @@ int leave_all_but(int kept) {
   return kNumber;
 }
 
-}  // namespace
+/// Calls `respike collect`.
+void collect(const fs::path& database) {
+  const pid_t process = fork();
+  if (process == 0) {
+    execl("/proc/self/exe", "respike", "--db", database.c_str(), "collect", nullptr);
+    _exit(1);
+  }
+  while (process > 0 && waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
 
-/// Merges counter files until the process of the file `command` ends.
-[[noreturn]] void Environment::merge_until_end(const fs::path& database, int command) {
+/// Has counter files merged until the process of the file `command` ends. Does not touch the
+/// database itself: what SQLite knows of it belongs to the process that opened it.
+[[noreturn]] void merge_until_end(const fs::path& database, const fs::path& spool, int command) {
   struct pollfd process {
     leave_all_but(command), POLLIN, 0
   };
-  try {
-    Environment own(database);
-    while (poll(&process, 1, kSecond) == 0) own.merge_if_many();
-  } catch (const std::exception&) {  // the next command will meet the same problem, and say so
-  }
+  while (poll(&process, 1, kSecond) == 0)
+    if (many_files_wait(spool)) collect(database);
   _exit(0);
 }
+
+}  // namespace
 
 /// Starts the helper. Its parent is gone at once, so that the command finds no child that it has
 /// not started, and no SIGCHLD.
 void Environment::start_merging() const {
-  const fs::path database = fs::absolute(database_.path());
+  const fs::path database = fs::absolute(database_.path()), spool = fs::absolute(database_.spool());
   const int own = int(syscall(SYS_pidfd_open, getpid(), 0));
   if (own < 0) return;
   const long parent = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
   if (parent == 0) {
-    if (fork() == 0) merge_until_end(database, own);
+    if (fork() == 0) merge_until_end(database, spool, own);
     _exit(0);
   }
   if (parent > 0) waitpid(pid_t(parent), nullptr, __WCLONE);
@@ -132,8 +143,7 @@ void Environment::exec(const std::vector<std::string>& names, const RunOptions& 
     start_merging();
   }
   // Foreign programs, also originals, need rules to be executed at all.
-  if (!programs.empty() || foreign)
-    Interception(std::move(programs), rules_folder()).enter();
+  if (!programs.empty() || foreign) Interception(std::move(programs), rules_folder()).enter();
   Interception::become(options.arguments);
 }
 

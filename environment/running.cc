@@ -25,6 +25,7 @@
 
 #include "environment/environment.h"
 #include "environment/image_content.h"
+#include "environment/waiting_files.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "tas/opened.h"
@@ -36,20 +37,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kEnds = "ended";  // folder of the notes
-constexpr int kManyFiles = 100;         // counter files that a run merges before it starts
-
-/// Whether so many counter files wait that a run should merge them. Files that were set aside do
-/// not count.
-bool many_files_wait(const fs::path& spool) {
-  int files = 0;
-  std::error_code error;
-  for (const auto& folder : fs::directory_iterator(spool, error)) {
-    if (!parse_content_hash(folder.path().filename().native())) continue;
-    for (const auto& file : fs::directory_iterator(folder.path(), error))
-      if (file.path().extension() == ".counts" && ++files >= kManyFiles) return true;
-  }
-  return false;
-}
+constexpr int kManyFiles = 100;         // counter files that are merged before more come
 
 /// A lock that one process holds at a time, as long as the object lives.
 class TryLock {
@@ -75,6 +63,18 @@ std::string describe(int status) {
 }
 
 }  // namespace
+
+/// Files that were set aside do not count.
+bool many_files_wait(const fs::path& spool) {
+  int files = 0;
+  std::error_code error;
+  for (const auto& folder : fs::directory_iterator(spool, error)) {
+    if (!parse_content_hash(folder.path().filename().native())) continue;
+    for (const auto& file : fs::directory_iterator(folder.path(), error))
+      if (file.path().extension() == ".counts" && ++files >= kManyFiles) return true;
+  }
+  return false;
+}
 
 /// The registered build that the file of an image is. A file that was only touched or copied anew
 /// is found by its contents, and its new identity is noted.

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "environment/environment.h"
+#include "environment/image_content.h"
 #include "optimizer/base/error.h"
 
 namespace respike {
@@ -75,12 +76,21 @@ void Environment::leave_session() {
 void Environment::tell_sessions() {
   const std::vector<LiveSession> all = sessions();
   if (all.empty()) return;
-  const std::vector<InterceptedProgram> programs = all_interceptions({});
-  for (const LiveSession& session : all)
-    if (const auto problem =
-            in_session(session, [&] { Interception(programs, session.rules).update(); }))
+  // Below an intercepted program some files cannot be seen, and so not looked at.
+  bool hidden = false;
+  for (const ApplicationRow& application : database_.applications())
+    for (const ApplicationImage& used : database_.images_of(application.id))
+      hidden = hidden || is_substituted(used.image.path);
+  const std::vector<InterceptedProgram> programs =
+      hidden ? std::vector<InterceptedProgram>() : all_interceptions({});
+  for (const LiveSession& session : all) {
+    const auto problem =
+        hidden ? kHiddenByRun
+               : in_session(session, [&] { Interception(programs, session.rules).update(); });
+    if (problem)
       warnings_.warn(fmt::format("the session of process {} goes on as before: {}", session.process,
                                  *problem));
+  }
 }
 
 }  // namespace respike
