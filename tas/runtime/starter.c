@@ -271,8 +271,7 @@ static long make_twin(const char* name, long file, const struct statx* status, l
   return error < 0 ? error : 0;
 }
 
-/* The path of the twin of a file. The folder is everybody's, so only twins of root and of the user
-   himself count. */
+/* The path of the twin of a file. The folder is everybody's, so only the user's own twins count. */
 static Text twin_of(const Start* start, long file, const struct statx* status,
                     const char* flags_at) {
   const uint64_t user = (uint64_t)CALL1(geteuid, 0);
@@ -297,6 +296,8 @@ static Text twin_of(const Start* start, long file, const struct statx* status,
 }
 
 /* ---- execution ---- */
+
+enum { R_OK = 4 };
 
 /* A variable for the dynamic linker, in front of the user's own modules (tas/session.cc). */
 static const char* audit_variable(const char* module, char** environment, Text* variable) {
@@ -421,6 +422,17 @@ static long execute_or_emulate(const Table* table, char* program, Start* start, 
   return emulate(start, table, program, audit, hidden ? start->target : start->path);
 }
 
+/* Whether the user may read a version. Another user than the one whose session this is may not. */
+static int may_read(const char* image) {
+  return CALL3(faccessat, AT_FDCWD, image, R_OK) == 0;
+}
+
+static void say_that_it_runs_as_it_is(const char* program) {
+  Text text = text_of("respike-starter: ", program);
+  append(&text, " runs as it is: its version cannot be read by this user\n");
+  CALL3(write, 2, text.text, text.size);
+}
+
 static void run(Start* start, long file) {
   Text rules = text_of(start->rule, "");
   while (rules.size > 0 && rules.text[rules.size - 1] != '/') --rules.size;
@@ -436,6 +448,10 @@ static void run(Start* start, long file) {
 
   char* program = find_program(&table, &status, file, target.text);
   const char* image = field_of(&table, program, 'r');
+  if (image != NULL && !may_read(image)) {
+    say_that_it_runs_as_it_is(start->path);
+    image = program = NULL;
+  }
   const char* flags = field_of(&table, table.at, 'm'); /* NULL: programs are emulated */
   Text twin;
   if (image == NULL && flags != NULL) {

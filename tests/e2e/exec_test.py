@@ -630,6 +630,10 @@ def check_root(scratch):
     expect(lines[0] == "65534" and "[user]" in lines[1] and f"exe {work.folder}/copy" in lines[3], f"{outcome}")
     version = work.shell("./program sizes exe").stdout.decode().split()[0]
     expect(lines[2].split()[0] == version, f"{lines}, {version}")
+    work.database.parent.chmod(0o700)
+    outcome = work.exec("program", *AS_USER, "./program", "user")
+    expect(outcome.stdout.startswith(b"7 exe") and outcome.status == 0, f"{outcome}")
+    expect(outcome.stderr.endswith(b"runs as it is: its version cannot be read by this user\n"), f"{outcome}")
 
 
 NO_NAMESPACES = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
