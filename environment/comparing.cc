@@ -51,7 +51,15 @@ OptimizedVersion Environment::optimized_version(const std::string& name) {
   RunOptions options;
   options.warn = [&](const std::string& text) { warned.push_back(text); };
   OptimizedVersion result;
-  result.program = database_.image(application.main_image).path;
+  const auto images = database_.images_of(application.id);
+  if (std::ranges::count_if(images, [](const ApplicationImage& used) {
+        return used.role == Role::main && used.image.program;
+      }) > 1)
+    throw Error(
+        "it has several programs, of which one is compared at a time: register that program under "
+        "a name of its own (--name)",
+        name);
+  result.program = chosen_program(application, {}).loaded_as;
   if (has_privileges(result.program))
     throw Error("it gets privileges when it is started, so its original always runs",
                 result.program);
