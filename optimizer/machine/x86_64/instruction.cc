@@ -470,11 +470,10 @@ Decoded unpack(const Instruction& instruction) {
 
 // ---- facts ----
 
-InstructionFacts facts(const Instruction& instruction) {
-  static const std::vector<FormFacts> by_form = make_facts();
-  const FormFacts& row = by_form[form_number(instruction)];
+/// The facts of an instruction of a form whose instructions differ in them.
+[[gnu::noinline]] InstructionFacts different_facts(const FormFacts& row,
+                                                   const Instruction& instruction) {
   InstructionFacts facts = row.facts;
-  if (!row.differ) return facts;
   if (row.passing != Passing::none) {
     facts.source = source_of(row.passing, instruction);
     return facts;
@@ -486,6 +485,12 @@ InstructionFacts facts(const Instruction& instruction) {
       static_cast<unsigned>(instruction.immediate) == length_of(instruction))
     facts.get_pc = true;
   return facts;
+}
+
+InstructionFacts facts(const Instruction& instruction) {
+  static const std::vector<FormFacts> by_form = make_facts();
+  const FormFacts& row = by_form[form_number(instruction)];
+  return row.differ ? different_facts(row, instruction) : row.facts;
 }
 
 Operands operands(const Instruction& instruction) {
