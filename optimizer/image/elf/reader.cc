@@ -551,7 +551,7 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
 std::vector<Relocation> Reader::read_packed_table(uint32_t section) const {
   constexpr uint64_t kWord = sizeof(uint64_t), kBits = 63;
   std::vector<Relocation> relocations;
-  uint64_t next = 0;  // the word of an odd entry's first bit
+  uint64_t next = 0;  // the word of an odd entry's first bit; words are told in ascending order
   const auto add = [&](uint64_t address, uint64_t entry) {
     const auto word = image_.bytes_at(address, kWord);
     if (!word)
@@ -566,6 +566,7 @@ std::vector<Relocation> Reader::read_packed_table(uint32_t section) const {
   for (size_t i = 0; i < entries.size(); ++i) {
     const uint64_t entry = entries[i], at = image_.sections[section].offset + i * kWord;
     if (entry % 2 == 0) {
+      if (entry < next) fail(title(section) + " is not in the order of addresses", at);
       add(entry, at);
       next = entry + kWord;
       continue;
