@@ -649,7 +649,9 @@ void pin_numbered_procedures(Lifter& lifter) {
 
 /// Hand-written code measures a procedure by a label behind it. Example: `f_end` in front of g for
 /// `f_end - f`. Where g follows without padding, the label and g have one address, so both stay.
+/// Where instructions have one length, compilers put labels of their own at entries ($f..ng).
 void pin_measured_procedures(Lifter& lifter) {
+  if (lifter.map().groups().fixed()) return;
   const auto& ranges = lifter.program.ranges;
   for (const Symbol& symbol : lifter.image.symbols) {
     if (symbol.type != Symbol::Type::none || !symbol.defined_in_section()) continue;
