@@ -294,7 +294,7 @@ def live(window, name, program, arguments, stdin, shoot):
     out = window.scratch / f"out-{name}"
     window.page("Applications")
     window.press("Register a program" if shoot else "Register")
-    window.dialog("Register a program")
+    window.dialog("Register programs")
     window.type("Program", program)
     window.type("Name", name)
     if shoot:
