@@ -224,8 +224,8 @@ struct Program {
                                                                 // the other; sorted
   /// The first has a branch to the second that reaches only what is near; sorted.
   std::vector<std::pair<ProcedureId, ProcedureId>> near_branches;
-  /// Addresses outside of all procedures, half-open, whose bytes stay: code that is not understood
-  /// may run through them.
+  /// Addresses outside of all procedures, half-open, whose bytes stay: data that something refers
+  /// to, and what code that is not understood may run through.
   std::vector<std::pair<uint64_t, uint64_t>> kept;
   std::vector<uint64_t> gp_values;
   std::vector<ObservedCall> observed_calls;  // by procedure, block; at most one per block
