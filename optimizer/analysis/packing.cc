@@ -37,6 +37,8 @@ Packing::Packing(const Program& program)
       numbers_(program),
       has_regions_(program.image != nullptr && looks_up_return_addresses(*program.image)),
       has_opposites_(program.procedures.size()) {
+  sizes_.reserve(numbers_.count());
+  run_.reserve(numbers_.count());
   for (const Procedure& procedure : program.procedures)
     for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
       sizes_.push_back(procedure.blocks[id].origin_size);  // until pack()
@@ -48,7 +50,7 @@ Packing::Packing(const Program& program)
   find_joinable();
 }
 
-void Packing::pack(ProcedureId id, std::span<const BlockId> blocks) {
+void Packing::pack(ProcedureId id, std::span<const BlockId> blocks, BlockRun& run) {
   for (size_t i = 0; i < blocks.size(); ++i) {
     ends_[index(id, blocks[i])] =
         choose_end(id, blocks[i], i + 1 < blocks.size() ? blocks[i + 1] : kNone);
@@ -56,7 +58,7 @@ void Packing::pack(ProcedureId id, std::span<const BlockId> blocks) {
   }
   join(id, blocks);
   for (const BlockId block : blocks)
-    if (!is_joined(id, block)) measure(id, block);
+    if (!is_joined(id, block)) measure(id, block, run);
 }
 
 // ---- ends ----
@@ -95,14 +97,16 @@ bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next
 /// Whether branches of the procedure may be inverted: no instruction defers faults, after which
 /// neither a condition nor its opposite holds.
 bool Packing::has_opposites(ProcedureId id) {
-  std::optional<bool>& known = has_opposites_[id];
-  if (!known)
-    known = std::ranges::none_of(program_[id].blocks, [&](const BasicBlock& block) {
+  std::atomic<Opposites>& known = has_opposites_[id];
+  if (known == Opposites::unknown) {
+    const bool found = std::ranges::none_of(program_[id].blocks, [&](const BasicBlock& block) {
       return std::ranges::any_of(block.instructions, [&](const Instruction& instruction) {
         return !instruction.is_pseudo() && machine_.facts(instruction).defers_faults;
       });
     });
-  return *known;
+    known = found ? Opposites::yes : Opposites::no;
+  }
+  return known == Opposites::yes;
 }
 
 /// Whether the conditional branch at the end of a block can be inverted.
@@ -199,7 +203,7 @@ void Packing::join(ProcedureId id, std::span<const BlockId> blocks) {
 }
 
 /// Finds the sizes of a run's blocks.
-void Packing::measure(ProcedureId id, BlockId first) {
+void Packing::measure(ProcedureId id, BlockId first, BlockRun& run) {
   const BlockEnd how = end(id, first);
   if (next_[index(id, first)] == kNone && machine_.branches.set_length == nullptr &&
       (how == BlockEnd::kept || how == BlockEnd::inverted)) {
@@ -207,7 +211,6 @@ void Packing::measure(ProcedureId id, BlockId first) {
     sizes_[index(id, first)] = static_cast<uint32_t>(machine_.codec.size(code));
     return;
   }
-  BlockRun& run = measured_;
   arrange_run(id, first, run);
   const auto start = [&](size_t block) {
     if (block == 0) return 0u;  // the first instruction may not be in the first slot
@@ -257,7 +260,7 @@ void Packing::lengthen(ProcedureId procedure, BlockId id, Branches branches) {
   Branches& is_long = long_[index(procedure, id)];
   is_long.own |= branches.own;
   is_long.appended |= branches.appended;
-  measure(procedure, run_[index(procedure, id)]);
+  measure(procedure, run_[index(procedure, id)], measured_);
 }
 
 void Packing::arrange_run(ProcedureId procedure, BlockId first, BlockRun& run) const {

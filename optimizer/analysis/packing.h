@@ -1,8 +1,8 @@
 #pragma once
 // The code of blocks that follow each other, and its size.
 
+#include <atomic>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -51,8 +51,12 @@ class Packing {
   /// At first all blocks are as in the input.
   explicit Packing(const Program& program);
 
-  /// Packs blocks that are to follow each other; no successor of the last block follows it.
-  void pack(ProcedureId procedure, std::span<const BlockId> blocks);
+  /// Packs blocks that are to follow each other; no successor of the last block follows it. `run`:
+  /// memory that is used again, of one thread. Threads may pack different blocks at once.
+  void pack(ProcedureId procedure, std::span<const BlockId> blocks, BlockRun& run);
+  void pack(ProcedureId procedure, std::span<const BlockId> blocks) {
+    pack(procedure, blocks, measured_);
+  }
 
   BlockEnd end(ProcedureId procedure, BlockId block) const {
     return ends_[index(procedure, block)];
@@ -91,7 +95,7 @@ class Packing {
   BlockEnd choose_end(ProcedureId procedure, BlockId id, BlockId next);
   bool may_join(ProcedureId procedure, BlockId id, BlockId next) const;
   void join(ProcedureId procedure, std::span<const BlockId> blocks);
-  void measure(ProcedureId procedure, BlockId first);
+  void measure(ProcedureId procedure, BlockId first, BlockRun& run);
   void append_code(ProcedureId procedure, BlockId block, std::vector<Instruction>& code) const;
   bool ends_in_own_branch(ProcedureId procedure, BlockId block) const;
 
@@ -101,11 +105,12 @@ class Packing {
   const bool has_regions_;  // see needs_padding()
   std::vector<uint32_t> sizes_;
   std::vector<BlockEnd> ends_;
-  std::vector<Branches> long_;                      // branches that are too far for the short form
-  std::vector<bool> joinable_;                      // nothing but the block before leads to it
-  std::vector<BlockId> run_;                        // the first block of its run
-  std::vector<BlockId> next_;                       // the next block of its run, or kNone
-  std::vector<std::optional<bool>> has_opposites_;  // by procedure
+  std::vector<Branches> long_;  // branches that are too far for the short form
+  std::vector<bool> joinable_;  // nothing but the block before leads to it
+  std::vector<BlockId> run_;    // the first block of its run
+  std::vector<BlockId> next_;   // the next block of its run, or kNone
+  enum class Opposites : uint8_t { unknown, no, yes };
+  std::vector<std::atomic<Opposites>> has_opposites_;  // by procedure
   BlockRun measured_;
 };
 

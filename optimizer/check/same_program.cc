@@ -27,6 +27,10 @@
 // array; a hash set keeps further partners. Time and memory are linear in the size of the programs;
 // the price is cache misses, about five for a block of either side.
 //
+// Large programs are walked on several threads, of which each owns a share of the input's
+// procedures and remembers the pairs of their blocks. A pair that another thread owns is sent to
+// it. The union of what the threads remember is the same relation as that of one thread.
+//
 // Between a load-locked and its store-conditional, and in the shadow of a trap, not even a branch
 // may be inserted: such a sequence is followed a second time over fall-throughs alone.
 //
@@ -44,6 +48,7 @@
 #include <utility>
 
 #include "optimizer/check/same_program_internal.h"
+#include "optimizer/check/shared_walk.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
 
@@ -197,6 +202,7 @@ bool Comparison::visit(uint32_t before, const CodeCursor& after) {
 void Comparison::walk(const Item& item) {
   Cursor x = cursor_at(before_, item.before);
   Cursor y = cursor_at(after_, item.after);
+  if (item.entered != kNone) x.entered = item.entered;
   open_sequences_ = 0;
   dropped_load_ = -1;
   do {
@@ -205,7 +211,10 @@ void Comparison::walk(const Item& item) {
     if (rest == Rest::outside && !same_outside(x.outside, y.outside))
       return differ(x, y, "branches lead to different places");
     if (rest != Rest::instruction) return;
-    if (x.entered != kNone && !visit(x.entered, y.at)) return;
+    if (x.entered != kNone) {
+      if (!visit(x.entered, y.at)) return;
+      if (!is_own(x.at.procedure)) return add({x.at, y.at, x.entered});
+    }
     x.entered = kNone;
   } while (step(x, y));
 }
@@ -312,7 +321,7 @@ void Comparison::step_over_pointer(const Cursor& x) {
   const uint64_t place = before_.program.origin_base + x.block->instructions[x.at.index].origin;
   const uint64_t next = before_.program.map.next(place);
   const auto from = before_.find(next), to = after_.find(next);
-  if (from && to && from->procedure == x.at.procedure) work_.push_back({*from, *to});
+  if (from && to && from->procedure == x.at.procedure) add({*from, *to});
 }
 
 /// Whether the instruction of the input is half of a needless gp load that the output lacks. Both
@@ -613,21 +622,83 @@ void Comparison::differ(const Cursor& x, const Cursor& y, std::string_view what)
       fmt::format("{}: input {}, output {}", what, before_.describe(x.at), after_.describe(y.at));
 }
 
-void Comparison::run(CompareCounts& counts) {
+/// The worker that walks from the procedure. Neighbours call each other often.
+size_t Comparison::owner(ProcedureId before) const {
+  constexpr ProcedureId kNeighbours = 64;
+  return shared_ == nullptr ? worker_ : before / kNeighbours % shared_->workers();
+}
+
+/// Every worker finds all entries of the image; what it finds on its way is sent to the owner once.
+void Comparison::add(const Item& item) {
+  const size_t to = owner(item.before.procedure);
+  if (to == worker_) return work_.push_back(item);
+  if (!walking_) return;
+  if (item.entered == kNone && item.before.index == 0 &&
+      !visit(before_.numbers(item.before.procedure, item.before.block), item.after))
+    return;
+  for_others_[to].push_back(item);
+  constexpr size_t kMany = 1024;
+  if (for_others_[to].size() == kMany) shared_->send(to, for_others_[to]);
+}
+
+/// The next pair to walk from, also one that another worker found; nullopt at the end.
+std::optional<Comparison::Item> Comparison::take() {
+  if (work_.empty() && shared_ != nullptr) {
+    for (size_t to = 0; to < for_others_.size(); ++to) shared_->send(to, for_others_[to]);
+    shared_->receive(worker_, work_);
+  }
+  if (work_.empty()) return std::nullopt;
+  const Item item = work_.back();
+  work_.pop_back();
+  return item;
+}
+
+void Comparison::run() {
   partner_.assign(before_.numbers.count(), kNoPartner);
   call_partner_.assign(before_.numbers.count(), kNone);
   reached_.assign(before_.numbers.count(), false);
   find_entries();
   std::reverse(work_.begin(), work_.end());  // walk in the order of the input
-  while (!difference_ && !work_.empty()) {
-    const Item item = work_.back();
-    work_.pop_back();
-    walk(item);
+  if (shared_ != nullptr) for_others_.resize(shared_->workers());
+  walking_ = true;
+  while (!difference_) {
+    const auto item = take();
+    if (!item) return;
+    walk(*item);
   }
-  if (!difference_) expected_calls();
-  counts.instructions = compared_;
-  counts.blocks = before_.numbers.count();
-  counts.blocks_reached = static_cast<uint64_t>(std::count(reached_.begin(), reached_.end(), true));
+  if (shared_ != nullptr) shared_->stop();
+}
+
+void Comparison::join(const Comparison& other) {
+  if (!difference_) difference_ = other.difference_;
+  compared_ += other.compared_;
+  for (size_t i = 0; i < reached_.size(); ++i)
+    if (other.reached_[i]) reached_[i] = true;
+  // Of blocks of others a worker only knows what it has sent.
+  const auto is_others = [&](const Visit& v) {
+    return !is_own(before_.numbers.at(v.before).first);
+  };
+  std::erase_if(more_partners_, is_others);
+  for (const Visit& visit : other.more_partners_)
+    if (other.is_own(before_.numbers.at(visit.before).first)) more_partners_.insert(visit);
+  more_call_partners_.insert(other.more_call_partners_.begin(), other.more_call_partners_.end());
+  expected_calls_.insert(expected_calls_.end(), other.expected_calls_.begin(),
+                         other.expected_calls_.end());
+  for (ProcedureId id = 0; id < before_.program.procedures.size(); ++id) {
+    if (!other.is_own(id)) continue;
+    const uint32_t first = before_.numbers(id, 0);
+    for (uint32_t b = first; b < first + before_.program[id].blocks.size(); ++b) {
+      partner_[b] = other.partner_[b];
+      call_partner_[b] = other.call_partner_[b];
+    }
+  }
+}
+
+CompareCounts Comparison::counts() const {
+  return {
+      .instructions = compared_,
+      .blocks = before_.numbers.count(),
+      .blocks_reached = static_cast<uint64_t>(std::count(reached_.begin(), reached_.end(), true))};
 }
 
 std::vector<BlockPair> Comparison::pairs() const {
@@ -654,11 +725,18 @@ std::optional<std::string> find_difference(const Program& before, const Program&
                                            CompareCounts* counts,
                                            const std::vector<GpLoad>* needless,
                                            std::vector<BlockPair>* pairs) {
-  CompareCounts ignored;
+  const auto finish = [&](Comparison& comparison) {
+    if (!comparison.difference()) comparison.expected_calls();
+    if (counts != nullptr) *counts = comparison.counts();
+    if (pairs != nullptr) *pairs = comparison.pairs();
+    return comparison.difference();
+  };
+  // Which of several differences comes first depends on the threads: then one thread walks again.
+  if (const auto walked = walk_together(before, after, needless))
+    if (!walked->difference() && !finish(*walked)) return std::nullopt;
   Comparison comparison(before, after, needless);
-  comparison.run(counts != nullptr ? *counts : ignored);
-  if (pairs != nullptr) *pairs = comparison.pairs();
-  return comparison.take_difference();
+  comparison.run();
+  return finish(comparison);
 }
 
 }  // namespace respike

@@ -63,14 +63,18 @@ bool same_kind(const Symbol& a, const Symbol& b) {
 }  // namespace
 
 Comparison::Comparison(const Program& before, const Program& after,
-                       const std::vector<GpLoad>* needless)
-    : before_(before, classes_), after_(after, classes_), needless_loads_(needless) {
+                       const std::vector<GpLoad>* needless, SharedWalk* shared, size_t worker)
+    : before_(before, classes_),
+      after_(after, classes_),
+      shared_(shared),
+      worker_(worker),
+      needless_loads_(needless) {
   if (before.image == nullptr) return;
   if (auto note = read_provenance(*before.image)) dead_ends_ = std::move(note->dead_ends);
 }
 
 void Comparison::push(const CodeLocation& before, const CodeLocation& after) {
-  work_.push_back({{before.procedure, before.block, 0}, {after.procedure, after.block, 0}});
+  add({{before.procedure, before.block, 0}, {after.procedure, after.block, 0}});
 }
 
 /// Compares all that is not code and fills the worklist with the entries.
@@ -117,7 +121,7 @@ void Comparison::pinned_blocks() {
       });
       const auto partner = after_.find(before_.program.address_of(block));
       if (partner)
-        work_.push_back({{id, b, 0}, *partner});
+        add({{id, b, 0}, *partner});
       else if (!padding)
         return differ(
             fmt::format("code that must stay is gone: input {}", before_.describe({id, b, 0})));
@@ -262,7 +266,7 @@ bool Comparison::is_code_pointer(uint64_t address) const {
 void Comparison::pair_addresses(uint64_t before, uint64_t after, std::string_view what) {
   const auto from = before_.find(before), to = after_.find(after);
   if (from && to) {
-    work_.push_back({*from, *to});
+    add({*from, *to});
     return;
   }
   if (!from && !to && !is_inside_moved(before) && same_outside(before, after)) return;
@@ -359,7 +363,7 @@ void Comparison::symbol(const Symbol& before, const Symbol& after) {
   const auto from = before_.block_at(before.value + local_entry);
   const auto to = after_.find(after.value + local_entry);
   if (from && !to) return differ(what() + " announces an entry that is not there");
-  if (from) work_.push_back({{from->procedure, from->block, 0}, *to});
+  if (from) add({{from->procedure, from->block, 0}, *to});
 }
 
 /// Programs may keep numbers in the low bits of entries' addresses, see Placement.

@@ -85,14 +85,29 @@ class ComparedProgram {
   uint64_t action_budget_ = uint64_t{256} << 20;  // bytes of keys of actions
 };
 
+class SharedWalk;
+
 /// The walk over pairs of places. Functions that find a difference keep the first one.
 class Comparison {
  public:
-  Comparison(const Program& before, const Program& after, const std::vector<GpLoad>* needless);
+  /// `shared`: the walk is shared with other threads, of which this is number `worker`.
+  Comparison(const Program& before, const Program& after, const std::vector<GpLoad>* needless,
+             SharedWalk* shared = nullptr, size_t worker = 0);
 
-  void run(CompareCounts& counts);
+  void run();
+  /// Adds what another worker found. Then, without a difference, checks what needs all of the walk.
+  void join(const Comparison& other);
+  void expected_calls();
+  CompareCounts counts() const;
   std::vector<BlockPair> pairs() const;  // see find_difference()
-  std::optional<std::string> take_difference() { return std::move(difference_); }
+  const std::optional<std::string>& difference() const { return difference_; }
+
+  /// Two places that must behave alike.
+  struct Item {
+    CodeCursor before;
+    CodeCursor after;
+    uint32_t entered = kNone;  // number of the block that a walk in front of `before` entered last
+  };
 
  private:
   /// Where a cursor comes to rest.
@@ -109,10 +124,6 @@ class Comparison {
     uint32_t state = kNone;    // class of the unwind state here
     uint64_t outside = 0;      // Rest::outside: the address
     uint32_t entered = kNone;  // number of the block entered last
-  };
-  struct Item {
-    CodeCursor before;
-    CodeCursor after;
   };
   struct Visit {
     uint32_t before = 0;
@@ -132,6 +143,10 @@ class Comparison {
   Rest settle(const ComparedProgram& side, Cursor& cursor);
   bool visit(uint32_t before, const CodeCursor& after);
   void walk(const Item& item);
+  bool is_own(ProcedureId before) const { return owner(before) == worker_; }
+  size_t owner(ProcedureId before) const;
+  void add(const Item& item);
+  std::optional<Item> take();
   bool step(Cursor& x, Cursor& y);
   bool same_bytes(const Cursor& x, const Cursor& y) const;
   bool is_inline_pointer(const ComparedProgram& side, const Cursor& cursor) const;
@@ -149,7 +164,6 @@ class Comparison {
   bool same_call(const CodeLocation& before, const CodeLocation& after) const;
   void references(const Cursor& x, const Cursor& y);
   void sequence(const Cursor& x, const Cursor& y, SequenceRole role);
-  void expected_calls();
   void pair(const CodeLocation& before, const CodeLocation& after, const Cursor& x, const Cursor& y,
             std::string_view what);
   bool same_outside(uint64_t before, uint64_t after) const;
@@ -198,6 +212,10 @@ class Comparison {
   std::unordered_set<Visit, VisitHash> more_call_partners_;
   std::vector<std::pair<uint32_t, uint32_t>> expected_calls_;  // pairs of calls, block numbers
   std::vector<bool> reached_;                                  // per block of `before`
+  SharedWalk* shared_;
+  size_t worker_;
+  bool walking_ = false;                       // the entries are found
+  std::vector<std::vector<Item>> for_others_;  // by worker
   // Where the walk comes to rest behind a block, for blocks from which it is a long way.
   using Rests = std::unordered_map<uint32_t, std::pair<Cursor, Rest>>;
   Rests before_rests_, after_rests_;

@@ -152,10 +152,8 @@ bool ComparedProgram::describes_return(const CodeCursor& call) const {
 }
 
 const CodeRange* ComparedProgram::range_at(uint64_t address) const {
-  const auto& ranges = program.ranges;
-  const auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                      [](uint64_t a, const CodeRange& r) { return a < r.start; });
-  return after == ranges.begin() || address >= (after - 1)->end ? nullptr : &*(after - 1);
+  const uint32_t range = respike::range_at(program, address);
+  return range == kNone ? nullptr : &program.ranges[range];
 }
 
 std::optional<CodeCursor> ComparedProgram::find(uint64_t address) const {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/parallel.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/ir/lookup.h"
 
@@ -98,11 +99,11 @@ void Emitter::put(uint64_t address, const Instruction& instruction) {
   const uint64_t start = map.group(address), size = map.group_end(address) - start;
   if (machine_.codec.replace != nullptr)
     return machine_.codec.replace({code_bytes(start, size), size}, map.slot(address), instruction);
-  bytes_.clear();
-  machine_.codec.encode_at({&instruction, 1}, place_at(address, {}), bytes_);
-  if (bytes_.size() != size)
+  std::vector<uint8_t> bytes;
+  machine_.codec.encode_at({&instruction, 1}, place_at(address, {}), bytes);
+  if (bytes.size() != size)
     throw Error("internal error: code is not as large as it was measured", image_.path);
-  std::copy(bytes_.begin(), bytes_.end(), code_bytes(address, size));
+  std::copy(bytes.begin(), bytes.end(), code_bytes(address, size));
 }
 
 CodePlace Emitter::place_at(uint64_t address, std::span<const Instruction> following) const {
@@ -149,11 +150,55 @@ Instruction Emitter::resolved(ProcedureId id, const Instruction& instruction, ui
   return result;
 }
 
+/// Writes the code of fragments: each thread has a writer. What the writers write to the output and
+/// to the emitter's lists belongs to their own blocks alone.
+class Emitter::CodeWriter {
+ public:
+  explicit CodeWriter(Emitter& emitter)
+      : emitter_(emitter),
+        program_(emitter.program_),
+        placement_(emitter.placement_),
+        image_(emitter.image_),
+        machine_(emitter.machine_) {}
+
+  void write_fragment(const Layout::Fragment& fragment);
+  std::vector<MovedRelocation> take_relocations() { return std::move(carried_); }
+
+ private:
+  void write_run(ProcedureId id, BlockId first, BlockId next);
+  void find_relocations(const BasicBlock& block);
+  void go_to(uint64_t address);
+  void finish_block(ProcedureId id, BlockId block, size_t begin, size_t end);
+  void carry_relocations(ProcedureId id, const Instruction& instruction, uint64_t place,
+                         uint64_t branch_target);
+  void carry_field_relocations(const Instruction& instruction, uint64_t place, ReferenceKind kind,
+                               uint64_t target);
+
+  Emitter& emitter_;
+  const Program& program_;
+  const Placement& placement_;
+  const Image& image_;
+  const Machine& machine_;
+  BlockRun run_;  // the blocks being written
+  std::vector<uint8_t> bytes_;
+  std::vector<MovedRelocation> carried_;
+  const std::vector<Relocation>* block_relocations_ = nullptr;
+  size_t next_relocation_ = 0;
+};
+
+void Emitter::CodeWriter::write_fragment(const Layout::Fragment& fragment) {
+  std::vector<BlockId> runs;
+  for (const BlockId block : fragment.blocks)
+    if (!placement_.packing().is_joined(fragment.procedure, block)) runs.push_back(block);
+  for (size_t i = 0; i < runs.size(); ++i)
+    write_run(fragment.procedure, runs[i], i + 1 < runs.size() ? runs[i + 1] : kNone);
+}
+
 /// Carries the input's relocations of this instruction to the output, in a walk along the block. If
 /// the instruction's origin lies before the previous instruction's, the walk starts again from its
 /// origin.
-void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, uint64_t place,
-                                uint64_t branch_target) {
+void Emitter::CodeWriter::carry_relocations(ProcedureId id, const Instruction& instruction,
+                                            uint64_t place, uint64_t branch_target) {
   if (block_relocations_ == nullptr || instruction.origin == kNone) return;
   const uint64_t old = program_.origin_base + instruction.origin;
   const auto& relocations = *block_relocations_;
@@ -167,7 +212,7 @@ void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, 
     const RelocationRole role = relocation.role;
     if (role == RelocationRole::branch) moved.target = branch_target;
     if (role == RelocationRole::gp_load && instruction.has_reference())
-      moved.pair = first_reference_[id] + static_cast<uint32_t>(instruction.immediate) + 1;
+      moved.pair = emitter_.first_reference_[id] + static_cast<uint32_t>(instruction.immediate) + 1;
     carried_.push_back(moved);
   }
 }
@@ -176,8 +221,8 @@ void Emitter::carry_relocations(ProcedureId id, const Instruction& instruction, 
 /// `place`; `kind`, `target`: what its branch or its reference leads to now, or a target of 0.
 /// Linkers count distances from the field, instructions count from their end: the addend makes up
 /// for that.
-void Emitter::carry_field_relocations(const Instruction& instruction, uint64_t place,
-                                      ReferenceKind kind, uint64_t target) {
+void Emitter::CodeWriter::carry_field_relocations(const Instruction& instruction, uint64_t place,
+                                                  ReferenceKind kind, uint64_t target) {
   if (block_relocations_ == nullptr || instruction.origin == kNone) return;
   const uint64_t old = program_.origin_base + instruction.origin;
   const auto& relocations = *block_relocations_;
@@ -205,7 +250,7 @@ void Emitter::carry_field_relocations(const Instruction& instruction, uint64_t p
 }
 
 /// Writes a run of blocks that are packed together; `next` comes behind the run in the fragment.
-void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
+void Emitter::CodeWriter::write_run(ProcedureId id, BlockId first, BlockId next) {
   placement_.packing().arrange_run(id, first, run_);
   for (size_t i = 0; i < run_.blocks.size(); ++i)
     finish_block(id, run_.blocks[i].first, run_.blocks[i].second,
@@ -213,26 +258,30 @@ void Emitter::write_run(ProcedureId id, BlockId first, BlockId next) {
   bytes_.clear();
   std::span<const Instruction> following;
   // The code behind the run must be what was packed: the block `next`, with its branch.
-  if (next != kNone && placement_.packing().continues(id, run_.blocks.back().first, next) &&
+  if (next != kNone &&
+      placement_.packing().continues(id, run_.blocks.back().first, next) &&
       placement_.packing().end(id, next) != BlockEnd::branch_dropped)
     following = program_[id].blocks[next].instructions.span();
-  machine_.codec.encode_at(run_.code, place_at(placement_.address(id, first), following), bytes_);
+  machine_.codec.encode_at(
+      run_.code, emitter_.place_at(placement_.address(id, first), following), bytes_);
   if (bytes_.size() != run_.size)
     throw Error("internal error: code is not as large as it was measured", image_.path);
-  std::copy(bytes_.begin(), bytes_.end(), code_bytes(placement_.address(id, first), bytes_.size()));
+  std::copy(bytes_.begin(), bytes_.end(),
+            emitter_.code_bytes(placement_.address(id, first), bytes_.size()));
 }
 
 /// Finds where the walk along the kept relocations of the input begins for a block.
-void Emitter::find_relocations(const BasicBlock& block) {
+void Emitter::CodeWriter::find_relocations(const BasicBlock& block) {
   block_relocations_ = nullptr;
   if (block.origin == kNone) return;
   const uint64_t old = program_.address_of(block);
   if (const Section* section = image_.section_at(old))
-    block_relocations_ = relocations_of_[static_cast<size_t>(section - image_.sections.data())];
+    block_relocations_ =
+        emitter_.relocations_of_[static_cast<size_t>(section - image_.sections.data())];
   if (block_relocations_ != nullptr) go_to(old);
 }
 
-void Emitter::go_to(uint64_t address) {
+void Emitter::CodeWriter::go_to(uint64_t address) {
   next_relocation_ = static_cast<size_t>(
       std::lower_bound(block_relocations_->begin(), block_relocations_->end(), address,
                        [](const Relocation& r, uint64_t a) { return r.address < a; }) -
@@ -240,7 +289,7 @@ void Emitter::go_to(uint64_t address) {
 }
 
 /// Turns references and edges of a block, which is [begin, end) of the run, into numbers.
-void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_t end) {
+void Emitter::CodeWriter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_t end) {
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
   const BlockEnd how = placement_.packing().end(id, block_id);
@@ -255,9 +304,11 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
   const auto branch_along = [&](size_t index, Edge::Kind side) {
     const uint64_t place = start + run_.places[index];
     const CodeLocation location{.procedure = id, .block = block.edge(side)->target};
-    if (!machine_.fixups.apply(code[index], ReferenceKind::branch, place,
-                               placement_.branch_target(place, code[index], location), 0))
-      throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
+    if (!machine_.fixups.apply(
+            code[index], ReferenceKind::branch, place,
+            placement_.branch_target(place, code[index], location), 0))
+      throw Error(fmt::format("{} has a branch that does not reach", procedure.name),
+                  image_.path);
     return placement_.resolve(location);
   };
   const auto finish_own_branch = [&](size_t index) {
@@ -269,15 +320,16 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
     const Instruction instruction = code[i];
     const uint64_t place = start + run_.places[i];
     // Part of the branch at the end, which may have two parts.
-    const bool last = ends_in_branch &&
-                      (i + 1 == own_end || (i + 2 == own_end && machine_.facts(code[i]).prefix));
+    const bool last =
+        ends_in_branch &&
+        (i + 1 == own_end || (i + 2 == own_end && machine_.facts(code[i]).prefix));
     uint64_t branch_target = 0;
-    code[i] = resolved(id, instruction, place);
+    code[i] = emitter_.resolved(id, instruction, place);
     if (machine_.whole != nullptr) {
       const Reference* reference = reference_of(procedure, instruction);
       const bool moves =
           reference != nullptr && reference->target.where != CodeLocation::Where::address;
-      if (moves) branch_target = resolve(reference->target);
+      if (moves) branch_target = emitter_.resolve(reference->target);
       if (last && has_branch) branch_target = finish_own_branch(i);
       carry_field_relocations(code[i], place,
                               reference != nullptr ? reference->kind : ReferenceKind::branch,
@@ -285,7 +337,7 @@ void Emitter::finish_block(ProcedureId id, BlockId block_id, size_t begin, size_
       continue;
     }
     if (last && instruction.has_reference())
-      branch_target = resolve(reference_of(procedure, instruction)->target);
+      branch_target = emitter_.resolve(reference_of(procedure, instruction)->target);
     if (last && has_branch) branch_target = finish_own_branch(i);
     carry_relocations(id, instruction, place, branch_target);
   }
@@ -322,13 +374,21 @@ void Emitter::write_code() {
   fill_free_ranges();
   for (ProcedureId id = 0; id < program_.procedures.size(); ++id)
     if (!program_[id].movable()) write_pinned(id);
-  for (const PlacedFragment& placed : placement_.fragments()) {
-    const Layout::Fragment& fragment = layout_.fragments[placed.fragment];
-    std::vector<BlockId> runs;
-    for (BlockId block : fragment.blocks)
-      if (!placement_.packing().is_joined(fragment.procedure, block)) runs.push_back(block);
-    for (size_t i = 0; i < runs.size(); ++i)
-      write_run(fragment.procedure, runs[i], i + 1 < runs.size() ? runs[i + 1] : kNone);
+  constexpr size_t kPart = 1024;  // fragments that a thread writes
+  const auto& fragments = placement_.fragments();
+  std::vector<std::vector<MovedRelocation>> parts((fragments.size() + kPart - 1) / kPart);
+  parallel_for(parts.size(), [&](size_t part) {
+    CodeWriter writer(*this);
+    for (size_t i = part * kPart; i < std::min(fragments.size(), (part + 1) * kPart); ++i)
+      writer.write_fragment(layout_.fragments[fragments[i].fragment]);
+    parts[part] = writer.take_relocations();
+  });
+  size_t count = 0;
+  for (const std::vector<MovedRelocation>& part : parts) count += part.size();
+  carried_.reserve(count);
+  for (std::vector<MovedRelocation>& part : parts) {
+    carried_.insert(carried_.end(), part.begin(), part.end());
+    part = {};
   }
   write_far_stubs();
 }

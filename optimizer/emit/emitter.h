@@ -35,6 +35,8 @@ class Emitter {
   EmitStatistics statistics() const;
 
  private:
+  class CodeWriter;
+
   /// A kept relocation on its way to the output; `symbol` still indexes the input.
   struct MovedRelocation {
     uint64_t address;
@@ -50,19 +52,11 @@ class Emitter {
   uint8_t* code_bytes(uint64_t address, uint64_t size);
   uint8_t* data_bytes(uint64_t address, uint64_t size);
   void fill_free_ranges();
-  void write_run(ProcedureId id, BlockId first, BlockId next);
-  void find_relocations(const BasicBlock& block);
-  void go_to(uint64_t address);
-  void finish_block(ProcedureId id, BlockId block, size_t begin, size_t end);
   void write_pinned(ProcedureId id);
   void write_far_stubs();
   void put(uint64_t address, const Instruction& instruction);
   CodePlace place_at(uint64_t address, std::span<const Instruction> following) const;
   Instruction resolved(ProcedureId id, const Instruction& instruction, uint64_t place);
-  void carry_relocations(ProcedureId id, const Instruction& instruction, uint64_t place,
-                         uint64_t branch_target);
-  void carry_field_relocations(const Instruction& instruction, uint64_t place, ReferenceKind kind,
-                               uint64_t target);
   uint64_t& gp_load_low(ProcedureId id, uint32_t reference);
 
   void close_gaps(std::vector<UnwindRange>& ranges) const;
@@ -107,11 +101,8 @@ class Emitter {
   uint32_t inserted_symbols_ = 0;          // in front of the first global symbol
   uint32_t first_global_ = 0;
   DeeperStates deeper_;  // unwind states of stubs
-  BlockRun run_;         // the blocks being written
-  std::vector<uint8_t> bytes_;
+  BlockRun run_;         // the block whose unwind ranges are added
   std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
-  const std::vector<Relocation>* block_relocations_ = nullptr;
-  size_t next_relocation_ = 0;
 };
 
 }  // namespace respike

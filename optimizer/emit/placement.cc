@@ -188,8 +188,13 @@ void Placement::start_fragments_at_entries(Layout& layout) const {
 }
 
 void Placement::pack(const Layout& layout) {
-  for (const Layout::Fragment& fragment : layout.fragments)
-    packing_.pack(fragment.procedure, fragment.blocks);
+  constexpr size_t kPart = 1024;  // fragments that a thread packs
+  const size_t count = layout.fragments.size();
+  parallel_for((count + kPart - 1) / kPart, [&](size_t part) {
+    BlockRun run;
+    for (size_t i = part * kPart; i < std::min(count, (part + 1) * kPart); ++i)
+      packing_.pack(layout.fragments[i].procedure, layout.fragments[i].blocks, run);
+  });
 }
 
 void Placement::place(const Layout& layout) {

@@ -1,4 +1,4 @@
-// Look-ups in a program: binary searches over ranges and blocks, both sorted by address.
+// Look-ups in a program, whose ranges and blocks are sorted by address.
 
 #include "optimizer/ir/program.h"
 
@@ -8,13 +8,43 @@
 
 namespace respike {
 
+RangeIndex::RangeIndex(std::span<const CodeRange> ranges) {
+  constexpr uint64_t kPieces = 4;  // for each range
+  if (ranges.empty()) return;
+  start_ = ranges.front().start;
+  const uint64_t span = ranges.back().start - start_;
+  while ((span >> shift_) >= kPieces * ranges.size()) ++shift_;
+  first_.reserve((span >> shift_) + 2);
+  for (uint32_t i = 0; i < ranges.size(); ++i)
+    first_.resize(((ranges[i].start - start_) >> shift_) + 1, i);
+  first_.push_back(static_cast<uint32_t>(ranges.size()));
+}
+
+size_t RangeIndex::starts_up_to(std::span<const CodeRange> ranges, uint64_t address) const {
+  size_t first = 0, last = ranges.size();
+  if (!first_.empty()) {
+    if (address < start_) return 0;
+    const uint64_t piece = (address - start_) >> shift_;
+    if (piece + 1 >= first_.size()) return last;
+    first = first_[piece];
+    last = first_[piece + 1];
+  }
+  const auto behind =
+      std::upper_bound(ranges.begin() + first, ranges.begin() + last, address,
+                       [](uint64_t a, const CodeRange& range) { return a < range.start; });
+  return static_cast<size_t>(behind - ranges.begin());
+}
+
+uint32_t range_at(const Program& program, uint64_t address) {
+  const size_t behind = program.range_index.starts_up_to(program.ranges, address);
+  if (behind == 0 || address >= program.ranges[behind - 1].end) return kNone;
+  return static_cast<uint32_t>(behind - 1);
+}
+
 std::optional<CodeLocation> block_at(const Program& program, uint64_t address) {
-  const auto& ranges = program.ranges;
-  auto range = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                [](uint64_t a, const CodeRange& r) { return a < r.start; });
-  if (range == ranges.begin()) return std::nullopt;
-  --range;
-  if (address >= range->end) return std::nullopt;
+  const uint32_t found = range_at(program, address);
+  if (found == kNone) return std::nullopt;
+  const CodeRange* range = &program.ranges[found];
   const auto& blocks = program[range->procedure].blocks;
   const uint32_t origin = static_cast<uint32_t>(address - program.origin_base);
   const auto first = blocks.begin() + range->first_block;

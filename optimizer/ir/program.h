@@ -203,6 +203,22 @@ struct CodeRange {
   bool operator==(const CodeRange&) const = default;
 };
 
+/// Finds ranges by address in about constant time. The code is cut into equal pieces, a few for
+/// each range; the index knows where the ranges of a piece begin.
+class RangeIndex {
+ public:
+  RangeIndex() = default;  // searches all ranges
+  explicit RangeIndex(std::span<const CodeRange> ranges);
+
+  /// How many of the ranges, the same as those of the index, start at `address` or before.
+  size_t starts_up_to(std::span<const CodeRange> ranges, uint64_t address) const;
+
+ private:
+  uint64_t start_ = 0;           // of the first range
+  unsigned shift_ = 0;           // a piece has 2^shift_ bytes
+  std::vector<uint32_t> first_;  // per piece, and behind the last: how many ranges start before
+};
+
 /// The last callee of an indirect call, in a profiled run.
 struct ObservedCall {
   ProcedureId procedure = kNone;
@@ -219,6 +235,7 @@ struct Program {
   uint64_t origin_base = 0;                // lowest address of executable code
   std::vector<Procedure> procedures;       // in the order of their entries' addresses
   std::vector<CodeRange> ranges;           // in address order
+  RangeIndex range_index;                  // of `ranges`, once these are fixed
   std::vector<CodePointer> code_pointers;  // in address order
   std::vector<std::pair<ProcedureId, ProcedureId>> falls_into;  // control runs from one's end into
                                                                 // the other; sorted
@@ -247,7 +264,10 @@ std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& ta
 /// leads from there, once it is known what stays.
 void pin_followers(Program& program);
 
-/// The block that starts at an address of the input, or nullopt. Binary search.
+/// The range that holds an address, an index of Program::ranges, or kNone.
+uint32_t range_at(const Program& program, uint64_t address);
+
+/// The block that starts at an address of the input, or nullopt. Binary search in its range.
 std::optional<CodeLocation> block_at(const Program& program, uint64_t address);
 
 /// Where code may start: its address modulo `alignment` is `phase`.

@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/parallel.h"
 #include "optimizer/lift/references.h"
 
 namespace respike {
@@ -33,11 +34,12 @@ class AddressFinder {
   explicit AddressFinder(Lifter& lifter) : lifter_(lifter), whole_(*lifter.machine.whole) {}
 
   void run() {
-    for (const CodeRange& range : lifter_.program.ranges)
-      for (const Instruction& instruction : lifter_.code_in(range.start, range.end))
-        if (const auto target = whole_.relative(instruction))
-          find_distance(range, instruction,
-                        lifter_.program.origin_base + static_cast<uint64_t>(*target));
+    find_operands();
+    auto holder = lifter_.program.ranges.begin();
+    for (const DistantOperand& operand : lifter_.distant_operands) {
+      while (holder->end <= operand.place) ++holder;
+      find_distance(*holder, operand);
+    }
     for_each_code_relocation(lifter_, [&](uint32_t range, const Relocation& relocation) {
       find_relocated(lifter_.program.ranges[range], relocation);
     });
@@ -46,6 +48,23 @@ class AddressFinder {
   }
 
  private:
+  void find_operands() {
+    constexpr size_t kPart = 256;  // ranges
+    const auto& ranges = lifter_.program.ranges;
+    std::vector<std::vector<DistantOperand>> parts((ranges.size() + kPart - 1) / kPart);
+    parallel_for(parts.size(), [&](size_t part) {
+      const size_t end = std::min(ranges.size(), (part + 1) * kPart);
+      for (size_t i = part * kPart; i < end; ++i)
+        for (const Instruction& instruction : lifter_.code_in(ranges[i].start, ranges[i].end))
+          if (const auto target = whole_.relative(instruction))
+            parts[part].push_back({lifter_.program.origin_base + instruction.origin,
+                                   lifter_.program.origin_base + static_cast<uint64_t>(*target),
+                                   whole_.forms_address(instruction)});
+    });
+    for (const std::vector<DistantOperand>& part : parts)
+      lifter_.distant_operands.insert(lifter_.distant_operands.end(), part.begin(), part.end());
+  }
+
   Procedure& procedure_of(const CodeRange& range) { return lifter_.program[range.procedure]; }
 
   std::span<const uint8_t> bytes_from(uint64_t address) const {
@@ -87,10 +106,8 @@ class AddressFinder {
     lifter_.tables.push_back({place, target});
   }
 
-  /// An operand of the instruction is at `target`.
-  void find_distance(const CodeRange& range, const Instruction& instruction, uint64_t target) {
-    const uint64_t place = lifter_.program.origin_base + instruction.origin;
-    const bool forms = whole_.forms_address(instruction);
+  void find_distance(const CodeRange& range, const DistantOperand& operand) {
+    const auto& [place, target, forms] = operand;
     if (!is_code_or_moves(target)) {
       if (forms) add_table(place, target, relocation_of(place));
       return;

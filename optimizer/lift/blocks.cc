@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "optimizer/base/parallel.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -224,20 +223,15 @@ void build_blocks(Lifter& lifter) {
   lifter.landing_pads.resize(program.procedures.size());
   std::vector<std::vector<CodeRange*>> ranges_of(program.procedures.size());
   for (CodeRange& range : program.ranges) ranges_of[range.procedure].push_back(&range);
-  // A thread writes to its own procedures alone.
-  constexpr size_t kParts = 16;
-  std::vector<Arena*> arenas(kParts);
-  for (Arena*& arena : arenas) arena = &program.arena->add_part();
-  const size_t count = program.procedures.size();
-  parallel_for(kParts, [&](size_t part) {
+  for_each_part(program, [&](size_t, Arena& arena, ProcedureId first, ProcedureId last) {
     std::vector<BasicBlock> scratch;
-    for (size_t id = count * part / kParts; id < count * (part + 1) / kParts; ++id) {
+    for (ProcedureId id = first; id < last; ++id) {
       Procedure& procedure = program.procedures[id];
       // The range of the entry comes first, so that block 0 is the entry.
       for (const bool entries : {true, false})
         for (CodeRange* range : ranges_of[id])
           if ((procedure.address == range->start) == entries)
-            BlockBuilder(lifter, range->procedure, *arenas[part], scratch).build(*range);
+            BlockBuilder(lifter, range->procedure, arena, scratch).build(*range);
       if (std::ranges::any_of(procedure.blocks, holds_no_instruction))
         lifter.make_opaque(procedure, "it holds words that are no instructions");
     }

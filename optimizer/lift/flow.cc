@@ -4,6 +4,9 @@
 // leaves the procedure, an explicit branch is appended. Every field that depends on an address of
 // code gets a symbolic reference. Indirect jumps come last; see jumps.cc.
 //
+// Procedures are connected on several threads. What a procedure means for others is noted and done
+// afterwards, in the order of the program, so that the outcome does not depend on the threads.
+//
 // Example: "f: beq 1f; addq; 1: lda" in front of g: the block of beq gets a taken edge to the block
 // of lda and a fall-through edge to the block of addq; the block of lda gets a branch to g
 // appended.
@@ -25,20 +28,46 @@ namespace {
 
 constexpr const char* kMayLeadTo = "code in front of it that stays may lead to it";
 
-/// Edges and references of one procedure, once all blocks of the program exist.
+/// A direct call whose callee may use the return address to find data.
+struct DoubtfulCall {
+  ProcedureId caller = kNone;
+  uint32_t origin = 0;  // of the call, see Instruction::origin
+  Callee callee;
+};
+
+/// A block with a branch alone, to which control falls through behind a conditional branch.
+struct AddedBlock {
+  ProcedureId procedure = kNone;
+  BlockId after = kNone;
+  BasicBlock block;
+};
+
+/// What connecting the procedures of a part means for others, in the order of the program.
+struct Consequences {
+  std::vector<std::pair<ProcedureId, BlockId>> entered;  // blocks to which others refer
+  std::vector<std::pair<ProcedureId, std::string>> opaque;
+  std::vector<uint64_t> kept_ways;  // addresses out of all procedures to which control may come
+  std::vector<DoubtfulCall> calls;
+  std::vector<std::pair<ProcedureId, ProcedureId>> falls_into, near_branches;  // see Program
+  std::vector<AddedBlock> added;
+};
+
+/// Edges and references of one procedure, once all blocks of the program exist. Writes to the
+/// procedure alone.
 class Connector {
  public:
-  Connector(Lifter& lifter, ProcedureId id, Effort& effort, ReturnAddresses& return_addresses)
+  Connector(Lifter& lifter, ProcedureId id, Arena& arena, Consequences& consequences)
       : lifter_(lifter),
         program_(lifter.program),
         id_(id),
         procedure_(program_[id]),
-        effort_(effort),
-        return_addresses_(return_addresses) {}
+        arena_(arena),
+        consequences_(consequences) {}
 
   void connect(const CodeRange& range) {
     if (range.first_block == range.end_block) return;
     const bool data = std::binary_search(lifter_.data.begin(), lifter_.data.end(), id_);
+    found_ = std::ranges::lower_bound(lifter_.found, range.start, {}, &FoundReference::place);
     for (BlockId id = range.first_block; id < range.end_block; ++id) {
       BasicBlock& block = procedure_.blocks[id];
       add_references(block);
@@ -68,13 +97,12 @@ class Connector {
   }
 
   void add_edge(BasicBlock& block, BlockId target, Edge::Kind kind) {
-    block.successors.push_back(*program_.arena, Edge{.target = target, .kind = kind});
+    block.successors.push_back(arena_, Edge{.target = target, .kind = kind});
   }
 
   void refer(Instruction& instruction, ReferenceKind kind, const CodeLocation& target) {
     if (target.where == CodeLocation::Where::block_start && target.procedure != id_)
-      program_[target.procedure].blocks[target.block].flags |=
-          BasicBlock::kEntry | BasicBlock::kAddressTaken;
+      consequences_.entered.emplace_back(target.procedure, target.block);
     instruction.immediate = static_cast<int32_t>(procedure_.references.size());
     instruction.flags |= Instruction::kHasReference;
     procedure_.references.push_back({kind, target});
@@ -103,12 +131,9 @@ class Connector {
   }
 
   void add_references(BasicBlock& block) {
-    const uint64_t start = program_.address_of(block);
-    const uint64_t end = start + block.origin_size;
-    auto found = std::lower_bound(lifter_.found.begin(), lifter_.found.end(), start,
-                                  [](const FoundReference& f, uint64_t a) { return f.place < a; });
+    const uint64_t end = program_.address_of(block) + block.origin_size;
     uint32_t at = 0;
-    for (; found != lifter_.found.end() && found->place < end; ++found) {
+    for (auto& found = found_; found != lifter_.found.end() && found->place < end; ++found) {
       while (block.instructions[at].is_pseudo() ||
              address_of(block.instructions[at]) != found->place)
         ++at;
@@ -137,7 +162,7 @@ class Connector {
     BasicBlock& block = procedure_.blocks[id];
     Instruction& last = block.instructions.back();
     const ControlFlow flow = lifter_.machine.facts(last).flow;
-    if (flow == ControlFlow::conditional_branch) block.successors.reserve(*program_.arena, 2);
+    if (flow == ControlFlow::conditional_branch) block.successors.reserve(arena_, 2);
     if (is_direct(flow)) add_branch(block, last, flow);
     if (lifter_.machine.facts(last).stays_near) stay_near(last);
     const bool call = is_call(flow) && last.predicate == 0;
@@ -180,18 +205,17 @@ class Connector {
                                  ? "out of all procedures"
                                  : "into the middle of an instruction";
       lifter_.make_opaque(procedure_, fmt::format("it branches {} at {:#x}", where_to, place));
-      if (lifter_.range_at(target) == kNone) lifter_.keep_way_from(target, kMayLeadTo);
-      if (const uint32_t range = lifter_.range_at(target); range != kNone) {
-        lifter_.make_opaque(
-            program_[program_.ranges[range].procedure],
+      if (const uint32_t range = lifter_.range_at(target); range == kNone)
+        consequences_.kept_ways.push_back(target);
+      else
+        consequences_.opaque.emplace_back(
+            program_.ranges[range].procedure,
             fmt::format("the branch at {:#x} leads into the middle of an instruction", place));
-      }
     }
-    if (location && flow == ControlFlow::call && may_read_code(last, *location))
-      lifter_.make_opaque(procedure_,
-                          fmt::format("it may read data behind the call at {:#x}", place));
+    if (location && flow == ControlFlow::call && has_unusual_link(last))
+      consequences_.calls.push_back({id_, last.origin, {location->procedure, location->block}});
     if (location && location->procedure != id_ && is_short(last))
-      near_branches_.push_back(location->procedure);
+      consequences_.near_branches.emplace_back(id_, location->procedure);
     const CodeLocation to =
         location ? *location
                  : CodeLocation{.where = CodeLocation::Where::address, .address = target};
@@ -201,28 +225,13 @@ class Connector {
       refer(block.instructions[count - 2], ReferenceKind::branch, to);
   }
 
-  /// Whether the return address of a call may serve to find data: hand-written code keeps such an
-  /// address in a register other than the usual one, and either skips the data or lets the callee
-  /// read it.
-  bool may_read_code(const Instruction& call, const CodeLocation& callee) {
-    if (!lifter_.machine.abi.return_address)
-      return (callee.procedure == id_ &&
-              !procedure_.blocks[callee.block].has(BasicBlock::kEntry)) ||
-             return_addresses_.are_used_by(callee);
+  /// Whether a call leaves its return address where callees may find it as a number. Where a
+  /// register is usual for it, only hand-written code takes another one.
+  bool has_unusual_link(const Instruction& call) const {
+    if (!lifter_.machine.abi.return_address) return true;
     const Operands operands = lifter_.machine.operands(call);
-    if (operands.size == operands.uses) return false;
-    const Register link = operands.registers[operands.uses];
-    if (link == lifter_.machine.abi.return_address) return false;
-    if (callee.procedure == id_) return true;
-    for (const BasicBlock& block : program_[callee.procedure].blocks) {
-      if (!Effort::spend(effort_.instructions, block.instructions.size())) return true;
-      for (const Instruction& i : block.instructions) {
-        if (i.is_pseudo() || lifter_.machine.facts(i).flow != ControlFlow::none) continue;
-        const Operands used = lifter_.machine.operands(i);
-        if (used.uses != 0 && used.registers[used.uses - 1] == link) return true;
-      }
-    }
-    return false;
+    return operands.size != operands.uses &&
+           operands.registers[operands.uses] != lifter_.machine.abi.return_address;
   }
 
   void fall_through(const CodeRange& range, BlockId id, bool call) {
@@ -258,14 +267,14 @@ class Connector {
       lifter_.make_opaque(procedure_, "control runs off its end");
       return;
     }
-    falls_into_.push_back(next->procedure);
+    consequences_.falls_into.emplace_back(id_, next->procedure);
     append_branch(id, *next);
   }
 
   void append(BasicBlock& block, const Instruction& instruction) {
     ArenaList<Instruction> copy;
-    copy.assign(*program_.arena, block.instructions.span());
-    copy.push_back(*program_.arena, instruction);
+    copy.assign(arena_, block.instructions.span());
+    copy.push_back(arena_, instruction);
     block.instructions = copy;
   }
 
@@ -289,22 +298,118 @@ class Connector {
     added.origin = kNone;
     added.cfi_state = state_at_end(block);
     added.call_site = block.call_site;
-    added.instructions.push_back(*program_.arena, branch);
-    added_blocks_.push_back({id, added});
+    added.instructions.push_back(arena_, branch);
+    consequences_.added.push_back({id_, id, added});
   }
 
   Lifter& lifter_;
   Program& program_;
   ProcedureId id_;
   Procedure& procedure_;
-  Effort& effort_;
-  ReturnAddresses& return_addresses_;
+  Arena& arena_;
+  Consequences& consequences_;
+  std::vector<FoundReference>::const_iterator found_;  // of the blocks that follow
   std::unordered_map<uint64_t, uint32_t> gp_loads_;
-
- public:
-  std::vector<std::pair<BlockId, BasicBlock>> added_blocks_;
-  std::vector<ProcedureId> falls_into_, near_branches_;
 };
+
+/// Whether the return address of a call may serve to find data: hand-written code either skips the
+/// data or lets the callee read it.
+class CallChecker {
+ public:
+  CallChecker(Lifter& lifter, std::span<const Consequences> parts, Effort& effort)
+      : lifter_(lifter),
+        program_(lifter.program),
+        effort_(effort),
+        users_(users_of_return_addresses(lifter, callees_of(parts))) {}
+
+  void check(const DoubtfulCall& call) {
+    if (program_[call.caller].state == Procedure::State::opaque || !may_read_code(call)) return;
+    lifter_.make_opaque(program_[call.caller],
+                        fmt::format("it may read data behind the call at {:#x}",
+                                    program_.origin_base + call.origin));
+  }
+
+ private:
+  static std::vector<Callee> callees_of(std::span<const Consequences> parts) {
+    std::vector<Callee> callees;
+    for (const Consequences& part : parts)
+      for (const DoubtfulCall& call : part.calls) callees.push_back(call.callee);
+    return callees;
+  }
+
+  bool may_read_code(const DoubtfulCall& call) {
+    const Procedure& callee = program_[call.callee.procedure];
+    const bool own = call.callee.procedure == call.caller;
+    if (!lifter_.machine.abi.return_address)
+      return (own && !callee.blocks[call.callee.block].has(BasicBlock::kEntry)) ||
+             std::ranges::binary_search(users_, call.callee);
+    if (own) return true;
+    const Operands operands =
+        lifter_.machine.operands(*lifter_.instruction_at(program_.origin_base + call.origin));
+    const Register link = operands.registers[operands.uses];
+    for (const BasicBlock& block : callee.blocks) {
+      if (!Effort::spend(effort_.instructions, block.instructions.size())) return true;
+      for (const Instruction& i : block.instructions) {
+        if (i.is_pseudo() || lifter_.machine.facts(i).flow != ControlFlow::none) continue;
+        const Operands used = lifter_.machine.operands(i);
+        if (used.uses != 0 && used.registers[used.uses - 1] == link) return true;
+      }
+    }
+    return false;
+  }
+
+  Lifter& lifter_;
+  Program& program_;
+  Effort& effort_;
+  std::vector<Callee> users_;  // of their return addresses, sorted
+};
+
+/// Connects all procedures but for their jumps. The blocks that it returns are to be added when
+/// nothing needs the numbers of blocks to be in the order of addresses any more.
+std::vector<AddedBlock> connect_procedures(Lifter& lifter,
+                                           std::span<const std::vector<uint32_t>> ranges_of,
+                                           Effort& effort) {
+  Program& program = lifter.program;
+  std::vector<Consequences> parts(kParts);
+  for_each_part(program, [&](size_t part, Arena& arena, ProcedureId first, ProcedureId last) {
+    for (ProcedureId id = first; id < last; ++id) {
+      Connector connector(lifter, id, arena, parts[part]);
+      connector.resolve_landing_pads();
+      for (const uint32_t range : ranges_of[id]) connector.connect(program.ranges[range]);
+      program[id].references.shrink_to_fit();
+    }
+  });
+  for (const Consequences& part : parts)
+    for (const auto& [procedure, block] : part.entered)
+      program[procedure].blocks[block].flags |= BasicBlock::kEntry | BasicBlock::kAddressTaken;
+  const auto append = [](auto& all, const auto& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  CallChecker calls(lifter, parts, effort);
+  std::vector<AddedBlock> added;
+  for (Consequences& part : parts) {
+    for (auto& [procedure, reason] : part.opaque)
+      lifter.make_opaque(program[procedure], std::move(reason));
+    for (const uint64_t address : part.kept_ways) lifter.keep_way_from(address, kMayLeadTo);
+    for (const DoubtfulCall& call : part.calls) calls.check(call);
+    append(program.falls_into, part.falls_into);
+    append(program.near_branches, part.near_branches);
+    append(added, part.added);
+  }
+  std::ranges::sort(program.falls_into);
+  std::ranges::sort(program.near_branches);
+  return added;
+}
+
+void add_blocks(Program& program, std::span<const AddedBlock> added) {
+  for (const AddedBlock& each : added) {
+    auto& blocks = program[each.procedure].blocks;
+    const BlockId fresh = static_cast<BlockId>(blocks.size());
+    blocks.push_back(each.block);
+    blocks[each.after].successors.push_back(
+        *program.arena, Edge{.target = fresh, .kind = Edge::Kind::fall_through});
+  }
+}
 
 }  // namespace
 
@@ -331,35 +436,12 @@ void connect_blocks(Lifter& lifter) {
   std::vector<std::vector<uint32_t>> ranges_of(program.procedures.size());
   for (uint32_t i = 0; i < program.ranges.size(); ++i)
     ranges_of[program.ranges[i].procedure].push_back(i);
-  struct Added {
-    ProcedureId procedure;
-    BlockId after;
-    BasicBlock block;
-  };
-  std::vector<Added> added;
   Effort effort(lifter);
-  ReturnAddresses return_addresses(lifter, effort);
-  for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
-    Connector connector(lifter, id, effort, return_addresses);
-    connector.resolve_landing_pads();
-    for (uint32_t range : ranges_of[id]) connector.connect(program.ranges[range]);
-    program[id].references.shrink_to_fit();
-    for (ProcedureId next : connector.falls_into_) program.falls_into.emplace_back(id, next);
-    for (ProcedureId to : connector.near_branches_) program.near_branches.emplace_back(id, to);
-    for (auto& [after, block] : connector.added_blocks_) added.push_back({id, after, block});
-  }
+  const std::vector<AddedBlock> added = connect_procedures(lifter, ranges_of, effort);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
     connect_jumps(lifter, id, ranges_of[id], effort);
   check_sums(lifter, ranges_of, effort);
-  for (const Added& a : added) {
-    auto& blocks = program[a.procedure].blocks;
-    const BlockId fresh = static_cast<BlockId>(blocks.size());
-    blocks.push_back(a.block);
-    blocks[a.after].successors.push_back(*program.arena,
-                                         Edge{.target = fresh, .kind = Edge::Kind::fall_through});
-  }
-  std::sort(program.falls_into.begin(), program.falls_into.end());
-  std::sort(program.near_branches.begin(), program.near_branches.end());
+  add_blocks(program, added);
   check_landing_pads(lifter);
   keep_targets_of_opaque_code(lifter);
   pin_followers(program);

@@ -29,7 +29,7 @@ class ReferredGaps {
   explicit ReferredGaps(Lifter& lifter) : lifter_(lifter) {}
 
   void run() {
-    follow_instructions();
+    for (const DistantOperand& operand : lifter_.distant_operands) keep(operand.target);
     for (const RelocationTable& table : lifter_.image.relocations) {
       const Section& section = lifter_.image.sections[table.target];
       if (!section.allocated() || is_unwind_section(section.name)) continue;
@@ -51,21 +51,13 @@ class ReferredGaps {
     const CodeSection* code = lifter_.code_at(address);
     if (code == nullptr || lifter_.range_at(address) != kNone) return std::nullopt;
     const auto& ranges = lifter_.program.ranges;
-    const auto next = std::ranges::upper_bound(ranges, address, {}, &CodeRange::start);
-    return Gap{next == ranges.begin() ? code->start : std::max(code->start, (next - 1)->end),
-               next == ranges.end() ? code->end : std::min(code->end, next->start)};
+    const size_t next = lifter_.program.range_index.starts_up_to(ranges, address);
+    return Gap{next == 0 ? code->start : std::max(code->start, ranges[next - 1].end),
+               next == ranges.size() ? code->end : std::min(code->end, ranges[next].start)};
   }
 
   void keep(uint64_t address) {
     if (const auto gap = gap_at(address)) gaps_.push_back(*gap);
-  }
-
-  void follow_instructions() {
-    const Program& program = lifter_.program;
-    for (const CodeRange& range : program.ranges)
-      for (const Instruction& instruction : lifter_.code_in(range.start, range.end))
-        if (const auto target = lifter_.machine.whole->relative(instruction))
-          keep(program.origin_base + static_cast<uint64_t>(*target));
   }
 
   /// Distances in code are decoded. Words of data that refer to procedures are known; a word that

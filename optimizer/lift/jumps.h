@@ -17,6 +17,13 @@ struct Effort {
       edges += 4 * code.marks.size();
     }
   }
+  /// What each of `count` threads may spend.
+  Effort share(size_t count) const {
+    Effort share = *this;
+    share.instructions /= count;
+    share.edges /= count;
+    return share;
+  }
   /// Whether `amount` was left. Once it was not, nothing is left.
   static bool spend(uint64_t& budget, uint64_t amount) {
     const bool enough = amount <= budget;

@@ -80,15 +80,6 @@ bool Lifter::is_padding(uint64_t start, uint64_t end) const {
   return true;
 }
 
-uint32_t Lifter::range_at(uint64_t address) const {
-  const auto& ranges = program.ranges;
-  auto after = std::upper_bound(ranges.begin(), ranges.end(), address,
-                                [](uint64_t a, const CodeRange& range) { return a < range.start; });
-  if (after == ranges.begin()) return kNone;
-  --after;
-  return address < after->end ? static_cast<uint32_t>(after - ranges.begin()) : kNone;
-}
-
 std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
   const CodeSection* section = nullptr;
   for (int stubs = 0; stubs <= 2; ++stubs) {  // a departure, then a landing
@@ -100,13 +91,11 @@ std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
     if (!leads_to) break;
     address = *leads_to;
   }
-  const auto& ranges = program.ranges;
-  const auto next =
-      std::lower_bound(ranges.begin(), ranges.end(), address,
-                       [](const CodeRange& range, uint64_t a) { return range.start < a; });
-  if (next == ranges.end() || next->start >= section->end) return std::nullopt;
-  if (address < nops_before[static_cast<size_t>(next - ranges.begin())]) return std::nullopt;
-  return next->start;
+  const size_t next = program.range_index.starts_up_to(program.ranges, address);
+  if (next == program.ranges.size() || program.ranges[next].start >= section->end)
+    return std::nullopt;
+  if (address < nops_before[next]) return std::nullopt;
+  return program.ranges[next].start;
 }
 
 void Lifter::keep_way_from(uint64_t address, const char* reason) {
@@ -169,6 +158,17 @@ void Lifter::pin(Procedure& procedure, std::string reason) {
 uint64_t Lifter::gp_of(const Procedure& procedure) const {
   if (procedure.gp) return *procedure.gp;
   return program.gp_values.empty() ? 0 : program.gp_values.front();
+}
+
+void for_each_part(Program& program,
+                   const std::function<void(size_t, Arena&, ProcedureId, ProcedureId)>& work) {
+  std::vector<Arena*> arenas(kParts);
+  for (Arena*& arena : arenas) arena = &program.arena->add_part();
+  const size_t count = program.procedures.size();
+  parallel_for(kParts, [&](size_t part) {
+    work(part, *arenas[part], static_cast<ProcedureId>(count * part / kParts),
+         static_cast<ProcedureId>(count * (part + 1) / kParts));
+  });
 }
 
 /// Code that is decoded on its own.
@@ -292,7 +292,7 @@ Program lift(const Image& image, const Machine& machine, Diagnostics& diagnostic
   find_procedures(lifter);     // from here on the ranges of procedures are fixed
   mark_unwind_places(lifter);  // landing pads, call-site borders
   find_gp_values(lifter);
-  find_references(lifter);      // relocated fields and words that depend on addresses of code
+  find_references(lifter);  // relocated fields and words that depend on addresses of code
   keep_referred_gaps(lifter);
   mark_branch_targets(lifter);  // from here on every start of a block is marked
   build_blocks(lifter);         // from here on block numbers are fixed

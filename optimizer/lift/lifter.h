@@ -3,6 +3,7 @@
 // functions at the end of this file, each in a file of its own or a part of a file.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,6 +56,13 @@ struct FoundReference {
   ReferenceKind kind{};
 };
 
+/// An operand that an instruction finds by the distance from its own place.
+struct DistantOperand {
+  uint64_t place = 0;   // the instruction
+  uint64_t target = 0;  // address of the operand
+  bool forms = false;   // the instruction forms the address, and reads nothing there
+};
+
 /// An address of data that an instruction forms; by these addresses jump tables are found.
 struct TableReference {
   uint64_t place = 0;
@@ -72,11 +80,12 @@ struct Lifter {
   UnwindInput unwind;
   std::optional<Provenance> provenance;
   AddressRanges unreadable_unwind;
-  std::vector<FoundReference> found;   // by place
-  std::vector<TableReference> tables;  // by place
-  std::vector<uint64_t> table_starts;  // addresses of jump tables, sorted
-  bool knows_users_of_tables = false;  // all code that forms their addresses is known
-  std::vector<uint64_t> table_words;   // addresses of gp-relative words of data, sorted
+  std::vector<DistantOperand> distant_operands;  // of instructions in procedures, by place
+  std::vector<FoundReference> found;             // by place
+  std::vector<TableReference> tables;            // by place
+  std::vector<uint64_t> table_starts;            // addresses of jump tables, sorted
+  bool knows_users_of_tables = false;            // all code that forms their addresses is known
+  std::vector<uint64_t> table_words;             // addresses of gp-relative words of data, sorted
   std::vector<uint64_t> held_data;     // addresses of data from which words may count, too
   std::vector<uint64_t> label_loads;   // places that load the address of a label in their procedure
   std::vector<ProcedureId> data;       // procedures that are data rather than code, sorted
@@ -110,7 +119,7 @@ struct Lifter {
   /// Whether nothing but padding (no-ops, zero bytes) lies in [start, end).
   bool is_padding(uint64_t start, uint64_t end) const;
   /// Index of the range that holds `address`, or kNone.
-  uint32_t range_at(uint64_t address) const;
+  uint32_t range_at(uint64_t address) const { return respike::range_at(program, address); }
   /// Control may come to `address` in a way that is not understood: the code there stays. Outside
   /// of all procedures so does everything up to the next one, which stays, too.
   void keep_way_from(uint64_t address, const char* reason);
@@ -139,6 +148,15 @@ struct Lifter {
                                           : machine.fixups.is_upper_half(*instruction));
   }
 };
+
+/// The procedures are cut into this many parts, for threads to take.
+inline constexpr size_t kParts = 16;
+
+/// Calls work(part, arena, first, last) for the procedures [first, last) of each part, on several
+/// threads. `arena` belongs to the program, and serves this part alone; `work` may write to the
+/// part's procedures alone.
+void for_each_part(Program& program,
+                   const std::function<void(size_t, Arena&, ProcedureId, ProcedureId)>& work);
 
 /// Calls f(range index, relocation) for every kept relocation of code inside a procedure.
 template <typename F>
@@ -185,8 +203,8 @@ std::vector<uint64_t> descriptor_entries(const Lifter&);
 void decode_code(Lifter&);
 void find_procedures(Lifter&);  // program.procedures, program.ranges
 void mark_unwind_places(Lifter&);
-void find_gp_values(Lifter&);   // program.gp_values; Procedure::gp or gp_unknown; gp loads
-void find_references(Lifter&);  // found, tables, program.code_pointers (unresolved targets)
+void find_gp_values(Lifter&);      // program.gp_values; Procedure::gp or gp_unknown; gp loads
+void find_references(Lifter&);     // found, tables, program.code_pointers (unresolved targets)
 void keep_referred_gaps(Lifter&);  // program.kept
 void mark_branch_targets(Lifter&);
 void build_blocks(Lifter&);

@@ -140,17 +140,11 @@ class OpaqueCode {
             relocation.symbol < lifter_.image.symbols.size())
           f(lifter_.symbol_value(relocation.symbol) + static_cast<uint64_t>(relocation.addend),
             kNone, true);
-    for (uint32_t range = 0; range < program_.ranges.size(); ++range)
-      for (const Instruction& instruction :
-           lifter_.code_in(program_.ranges[range].start, program_.ranges[range].end)) {
-        auto relative = whole_->relative(instruction);
-        if (!relative) continue;
-        if (instruction.has_reference())
-          relative = whole_->relative(decode(program_.origin_base + instruction.origin));
-        if (relative)
-          f(program_.origin_base + static_cast<uint64_t>(*relative), range,
-            whole_->forms_address(instruction));
-      }
+    uint32_t range = 0;
+    for (const auto& [place, target, forms] : lifter_.distant_operands) {
+      while (program_.ranges[range].end <= place) ++range;
+      f(target, range, forms);
+    }
   }
 
   /// Tables begin at an address in the data, or at its end, that is formed or held; or at an

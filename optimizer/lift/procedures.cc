@@ -436,6 +436,7 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
     program[id].size += pieces[i].end - pieces[i].start;
     lifter.mark(pieces[i].start, kLeader | kReferenced);
   }
+  program.range_index = RangeIndex(program.ranges);
   for (uint32_t i = 0; i < symbols.size(); ++i) {
     if (!lifter.is_code_symbol(i) || symbols[i].type == Symbol::Type::section) continue;
     if (!lifter.image.sections[symbols[i].section].contains(symbols[i].value)) continue;

@@ -24,20 +24,23 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/base/parallel.h"
 #include "optimizer/ir/lookup.h"
+#include "optimizer/lift/jumps.h"
 
 namespace respike {
 namespace {
 
-class Callee {
+class CalleeWalk {
  public:
-  Callee(const Lifter& lifter, Effort& effort)
+  CalleeWalk(const Lifter& lifter, Effort& effort)
       : lifter_(lifter),
         program_(lifter.program),
         returns_(*lifter.machine.pushed_returns),
         effort_(effort) {}
 
-  bool uses_return_address(const CodeLocation& entry) {
+  bool uses_return_address(const Callee& callee) {
+    const CodeLocation entry{.procedure = callee.procedure, .block = callee.block};
     go_to(entry, {});
     for (size_t count = 0; !places_.empty();) {
       const Place place = places_.back();
@@ -131,14 +134,22 @@ class Callee {
 
 }  // namespace
 
-bool ReturnAddresses::are_used_by(const CodeLocation& callee) {
-  if (lifter_.machine.pushed_returns == nullptr) return false;
-  const auto [known, fresh] =
-      known_.emplace(uint64_t{callee.procedure} << 32 | callee.block, false);
-  if (fresh)
-    known->second = lifter_.program[callee.procedure].name.starts_with("__morestack") ||
-                    Callee(lifter_, effort_).uses_return_address(callee);
-  return known->second;
+std::vector<Callee> users_of_return_addresses(const Lifter& lifter, std::vector<Callee> callees) {
+  if (lifter.machine.pushed_returns == nullptr) return {};
+  std::ranges::sort(callees);
+  callees.erase(std::unique(callees.begin(), callees.end()), callees.end());
+  std::vector<uint8_t> uses(callees.size());
+  const size_t count = callees.size();
+  parallel_for(kParts, [&](size_t part) {
+    Effort effort = Effort(lifter).share(kParts);
+    for (size_t i = count * part / kParts; i < count * (part + 1) / kParts; ++i)
+      uses[i] = lifter.program[callees[i].procedure].name.starts_with("__morestack") ||
+                CalleeWalk(lifter, effort).uses_return_address(callees[i]);
+  });
+  std::vector<Callee> users;
+  for (size_t i = 0; i < count; ++i)
+    if (uses[i] != 0) users.push_back(callees[i]);
+  return users;
 }
 
 }  // namespace respike

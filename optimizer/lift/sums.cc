@@ -54,26 +54,57 @@ struct Label {
   auto operator<=>(const Label&) const = default;
 };
 
-class SumChecker {
- public:
-  SumChecker(Lifter& lifter, Effort& effort)
-      : lifter_(lifter), program_(lifter.program), whole_(*lifter.machine.whole), effort_(effort) {
-    for (const CodePointer& pointer : program_.code_pointers) {
+/// The words of data that hold addresses of code, and the objects that symbols name.
+struct KnownData {
+  explicit KnownData(const Lifter& lifter) {
+    for (const CodePointer& pointer : lifter.program.code_pointers) {
       if (pointer.kind == ReferenceKind::table_relative32) {
-        bases_.push_back(pointer.base);
+        bases.push_back(pointer.base);
       } else if (lifter.range_at(pointer.target.address) != kNone &&
                  (lifter.marks_at(pointer.target.address) & kEntryMark) == 0) {
-        labels_.push_back({pointer.target.address, pointer.address});
+        labels.push_back({pointer.target.address, pointer.address});
       }
     }
-    std::ranges::sort(bases_);
-    bases_.erase(std::unique(bases_.begin(), bases_.end()), bases_.end());
-    std::ranges::sort(labels_);
+    std::ranges::sort(bases);
+    bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
+    std::ranges::sort(labels);
     for (const Symbol& symbol : lifter.image.symbols)
       if (symbol.type == Symbol::Type::object && symbol.size != 0 && symbol.defined_in_section())
-        objects_.push_back({symbol.value, symbol.value + symbol.size});
-    std::ranges::sort(objects_, {}, &Extent::start);
+        objects.push_back({symbol.value, symbol.value + symbol.size});
+    std::ranges::sort(objects, {}, &Extent::start);
   }
+
+  /// The object that a symbol with a size names.
+  std::optional<Extent> extent_of(uint64_t address) const {
+    const auto behind = std::ranges::upper_bound(objects, address, {}, &Extent::start);
+    if (behind == objects.begin() || !(behind - 1)->holds(address)) return std::nullopt;
+    return *(behind - 1);
+  }
+
+  std::vector<uint64_t> bases;  // of tables of distances, sorted
+  std::vector<Label> labels;    // sorted
+  std::vector<Extent> objects;  // sorted
+};
+
+/// The sums that one procedure makes.
+struct Sums {
+  struct Sum {
+    uint64_t base = 0;   // the address of code
+    uint64_t place = 0;  // the code that adds to it
+  };
+  std::vector<Sum> sums;
+  std::vector<uint64_t> referred;  // the data to which the procedure refers, sorted
+};
+
+/// Finds the sums of procedures. Writes to the procedures that it checks alone.
+class SumFinder {
+ public:
+  SumFinder(Lifter& lifter, const KnownData& known, const Effort& effort)
+      : lifter_(lifter),
+        program_(lifter.program),
+        whole_(*lifter.machine.whole),
+        known_(known),
+        effort_(effort) {}
 
   void check(ProcedureId id, std::span<const uint32_t> ranges) {
     if (std::ranges::binary_search(lifter_.data, id)) return;
@@ -82,11 +113,11 @@ class SumChecker {
     find_sums(id);
     if (sums_.empty()) return;
     find_referred(ranges);
-    std::ranges::sort(sums_);
-    sums_.erase(std::unique(sums_.begin(), sums_.end()), sums_.end());
-    for (const uint64_t base : sums_) keep_ways_from(base);
+    found_.push_back({std::move(sums_), referred_});
     sums_.clear();
   }
+
+  const std::vector<Sums>& found() const { return found_; }
 
  private:
   struct Place {
@@ -130,7 +161,7 @@ class SumChecker {
   void check_jumps(ProcedureId id, std::span<const uint32_t> ranges) {
     Procedure& procedure = program_[id];
     if (procedure.state == Procedure::State::opaque) return;
-    JumpSources jumps(lifter_, id, bases_, effort_);
+    JumpSources jumps(lifter_, id, known_.bases, effort_);
     bool from_memory = false, checked = false;
     std::vector<uint64_t> words;
     for (BlockId block = 0; block < procedure.blocks.size(); ++block) {
@@ -149,8 +180,8 @@ class SumChecker {
     std::ranges::sort(words);
     for (const uint32_t index : ranges) {
       const CodeRange& range = program_.ranges[index];
-      const auto first = std::ranges::lower_bound(labels_, range.start, {}, &Label::target);
-      for (auto label = first; label != labels_.end() && label->target < range.end; ++label) {
+      const auto first = std::ranges::lower_bound(known_.labels, range.start, {}, &Label::target);
+      for (auto label = first; label != known_.labels.end() && label->target < range.end; ++label) {
         if (label->target == procedure.address || std::ranges::binary_search(words, label->word))
           continue;
         if (from_memory && is_referred(*label, ranges)) continue;
@@ -167,8 +198,8 @@ class SumChecker {
   bool has_unknown_label(ProcedureId id, std::span<const uint32_t> ranges) {
     for (const uint32_t range : ranges) {
       const auto first =
-          std::ranges::lower_bound(labels_, program_.ranges[range].start, {}, &Label::target);
-      if (first != labels_.end() && first->target < program_.ranges[range].end) return true;
+          std::ranges::lower_bound(known_.labels, program_.ranges[range].start, {}, &Label::target);
+      if (first != known_.labels.end() && first->target < program_.ranges[range].end) return true;
     }
     const Procedure& procedure = program_[id];
     std::vector<bool> reached(procedure.blocks.size());
@@ -209,7 +240,7 @@ class SumChecker {
   /// addresses of labels around the word.
   bool is_referred(const Label& label, std::span<const uint32_t> ranges) {
     find_referred(ranges);
-    Extent row = extent_of(label.word).value_or(Extent{label.word, label.word + 1});
+    Extent row = known_.extent_of(label.word).value_or(Extent{label.word, label.word + 1});
     if (row.end == label.word + 1) {
       const auto& pointers = program_.code_pointers;
       const auto word = std::ranges::lower_bound(pointers, label.word, {}, &CodePointer::address);
@@ -223,13 +254,6 @@ class SumChecker {
     }
     const auto first = std::ranges::lower_bound(referred_, row.start);
     return first != referred_.end() && *first < row.end;
-  }
-
-  /// The object that a symbol with a size names.
-  std::optional<Extent> extent_of(uint64_t address) const {
-    const auto behind = std::ranges::upper_bound(objects_, address, {}, &Extent::start);
-    if (behind == objects_.begin() || !(behind - 1)->holds(address)) return std::nullopt;
-    return *(behind - 1);
   }
 
   // ---- sums ----
@@ -329,21 +353,46 @@ class SumChecker {
            std::ranges::any_of(defs, [&](Register r) { return is_flag(r); });
   }
 
-  void note_sum(uint64_t base, uint64_t place) {
-    lifter_.make_opaque_at(base, fmt::format("the code at {:#x} adds to its address", place));
-    sums_.push_back(base);
+  void note_sum(uint64_t base, uint64_t place) { sums_.push_back({base, place}); }
+
+  Lifter& lifter_;
+  Program& program_;
+  const WholeAddresses& whole_;
+  const KnownData& known_;
+  Effort effort_;
+  std::vector<Sums> found_;
+  std::vector<uint64_t> referred_;  // of the procedure, see Sums
+  std::vector<Sums::Sum> sums_;     // of the procedure
+};
+
+/// Keeps what sums may lead to.
+class SumKeeper {
+ public:
+  SumKeeper(Lifter& lifter, const KnownData& known, Effort& effort)
+      : lifter_(lifter), known_(known), effort_(effort) {
+    for (const CodePointer& pointer : lifter.program.code_pointers)
+      relocated_.push_back(pointer.address);
   }
 
-  // ---- where sums lead ----
+  void keep(const Sums& found) {
+    std::vector<uint64_t> bases;
+    for (const auto& [base, place] : found.sums) {
+      lifter_.make_opaque_at(base, fmt::format("the code at {:#x} adds to its address", place));
+      bases.push_back(base);
+    }
+    std::ranges::sort(bases);
+    bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
+    for (const uint64_t base : bases) keep_ways_from(base, found.referred);
+  }
 
+ private:
   /// Tries the words of the data that the procedure refers to: of objects with a name, and of what
   /// is around other addresses.
-  void keep_ways_from(uint64_t base) {
+  void keep_ways_from(uint64_t base, const std::vector<uint64_t>& referred) {
     constexpr uint64_t kAround = 512;  // bytes
-    find_relocated();
-    for (const uint64_t address : referred_) {
+    for (const uint64_t address : referred) {
       if (lifter_.code_at(address) != nullptr) continue;
-      const auto named = extent_of(address);
+      const auto named = known_.extent_of(address);
       Extent tried = named.value_or(Extent{address, address});
       if (!named || named->start != address)
         tried = {std::min(tried.start, address - kAround), std::max(tried.end, address + kAround)};
@@ -365,7 +414,7 @@ class SumChecker {
   }
 
   void give_up() {
-    for (Procedure& procedure : program_.procedures)
+    for (Procedure& procedure : lifter_.program.procedures)
       lifter_.make_opaque(procedure, "too much is added to addresses of code");
   }
 
@@ -383,32 +432,26 @@ class SumChecker {
     }
   }
 
-  /// Finds the words that emission writes: these are no distances.
-  void find_relocated() {
-    if (!relocated_.empty()) return;
-    for (const CodePointer& pointer : program_.code_pointers) relocated_.push_back(pointer.address);
-    relocated_.push_back(~uint64_t{0});
-  }
-
   Lifter& lifter_;
-  Program& program_;
-  const WholeAddresses& whole_;
+  const KnownData& known_;
   Effort& effort_;
-  std::vector<uint64_t> bases_;      // of tables of distances, sorted
-  std::vector<Label> labels_;        // sorted
-  std::vector<Extent> objects_;      // sorted
-  std::vector<uint64_t> relocated_;  // words that refer to code, sorted
-  std::vector<uint64_t> referred_;   // of one procedure: the data that it refers to, sorted
-  std::vector<uint64_t> sums_;       // of one procedure: addresses of code that it adds to
+  std::vector<uint64_t> relocated_;  // words that emission writes, sorted: these are no distances
 };
 
 }  // namespace
 
 void check_sums(Lifter& lifter, std::span<const std::vector<uint32_t>> ranges_of, Effort& effort) {
   if (lifter.machine.whole == nullptr) return;
-  SumChecker checker(lifter, effort);
-  for (ProcedureId id = 0; id < lifter.program.procedures.size(); ++id)
-    checker.check(id, ranges_of[id]);
+  const KnownData known(lifter);
+  std::vector<std::vector<Sums>> parts(kParts);
+  for_each_part(lifter.program, [&](size_t part, Arena&, ProcedureId first, ProcedureId last) {
+    SumFinder finder(lifter, known, effort.share(kParts));
+    for (ProcedureId id = first; id < last; ++id) finder.check(id, ranges_of[id]);
+    parts[part] = finder.found();
+  });
+  SumKeeper keeper(lifter, known, effort);
+  for (const std::vector<Sums>& part : parts)
+    for (const Sums& found : part) keeper.keep(found);
 }
 
 }  // namespace respike
