@@ -16,6 +16,7 @@ packages=(
   g++-alpha-linux-gnu libc6.1-dev-alpha-cross binutils-alpha-linux-gnu  # Alpha programs, the start code, the oracle
   lld mold musl-tools                                  # other linkers and another C library of x86-64 programs
   binutils-ia64-linux-gnu zstd                         # Itanium code and its oracle; unpacking programs
+  libssl-dev                                           # a static library with much assembly
   qemu-user gdb-multiarch                              # running and unwinding Alpha programs
   python3 dpkg-dev tcl make util-linux m4              # tests, Debian sources, SQLite's amalgamation, GMP
   qt6-base-dev qt6-svg-dev                             # the window

@@ -119,6 +119,19 @@ TEST(X8664Lift, CallOfTheNextInstruction) {
   EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
 }
 
+TEST(X8664Lift, BarriersAtTheReturnAddress) {
+  const auto state_with = [](uint8_t operation, uint8_t number) {
+    const Lifted lifted({0xe8, 1, 0, 0, 0, 0xc3,                                  // f: call g; ret
+                         0xf0, 0x48, 0x83, operation, 0x24, number, 0xc3, 0xcc},  // lock or (%rsp)
+                        {{"f", 6}, {"g", 7}});
+    return lifted["f"].state;
+  };
+  constexpr uint8_t kOr = 0x0c, kAnd = 0x24;
+  EXPECT_EQ(state_with(kOr, 0), Procedure::State::movable);
+  EXPECT_EQ(state_with(kOr, 1), Procedure::State::opaque);
+  EXPECT_EQ(state_with(kAnd, 0), Procedure::State::opaque);
+}
+
 /// A last call may be one of the procedure behind, which never returns. Its unwind information
 /// tells it from code that takes the return address for its own.
 TEST(X8664Lift, CallOfTheNextProcedure) {

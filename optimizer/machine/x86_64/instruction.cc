@@ -639,12 +639,24 @@ std::optional<int64_t> depth_behind(const Decoded& d, std::string_view name,
   return std::nullopt;
 }
 
+/// Whether the instruction adds 0 or the like to its operand. "lock orq $0,(%rsp)" is gcc's
+/// barrier.
+bool changes_nothing(const Decoded& d, std::string_view name, std::span<const uint8_t> bytes) {
+  constexpr unsigned kAnd = 4;  // ModRM.reg of 80 to 83
+  if ((d.opcode & 0xfc) != 0x80 || d.immediate_size == 0 ||
+      read_signed(&bytes[d.immediate_at], d.immediate_size) != 0)
+    return false;
+  return name == "add sub" || (name == "or and xor" && d.reg() != kAnd);
+}
+
 /// Whether the instruction may change the word at the return address: any instruction but a plain
 /// load that names the place, by rsp or by a frame pointer. A store, an exchange and a sum do.
 bool names_return_address(const Decoded& d, std::string_view name, std::span<const uint8_t> bytes,
                           const PushedReturns::Depth& depth) {
   const bool loads = name == "mov" && (d.opcode & 0xfe) == 0x8a;
-  if (loads || name == "lea" || name == "push" || name == "cmp" || name == "test") return false;
+  if (loads || name == "lea" || name == "push" || name == "cmp" || name == "test" ||
+      changes_nothing(d, name, bytes))
+    return false;
   const int64_t offset = displacement_of(d, bytes);
   return (has_base(d, kRsp) && offset == depth.bytes) ||
          (depth.frame && has_base(d, kRbp) && offset == *depth.frame);
