@@ -2,10 +2,12 @@
 
 #include "cli/application_commands.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 
 #include "cli/arguments.h"
@@ -160,6 +162,13 @@ Json to_json(const ImageView& view) {
           {"profile_grew", view.profile_grew}};
 }
 
+Json to_json(const FaultRow& fault) {
+  return {{"program", fault.program},
+          {"signal", signal_name(fault.signal)},
+          {"original_too", fault.original_too},
+          {"noted", fault.noted}};
+}
+
 Json to_json(const ApplicationView& view) {
   Json images = Json::array();
   for (const ImageView& image : view.images) images.push_back(to_json(image));
@@ -169,6 +178,8 @@ Json to_json(const ApplicationView& view) {
           {"main", view.main},
           {"programs", std::move(programs)},
           {"mode", name_of(view.mode)},
+          {"fault", view.fault ? to_json(*view.fault) : Json()},
+          {"guarded", view.guarded},
           {"images", std::move(images)}};
 }
 
@@ -202,7 +213,8 @@ void run_list(bool json, const DatabaseOption& database) {
                                     [](const ImageView& i) { return i.optimized.has_value(); });
     const bool grew = std::any_of(view.images.begin(), view.images.end(),
                                   [](const ImageView& i) { return i.profile_grew; });
-    rows.push_back({view.name, std::string(name_of(view.mode)), std::to_string(view.images.size()),
+    const std::string mode(view.guarded ? "original (guard)" : name_of(view.mode));
+    rows.push_back({view.name, mode, std::to_string(view.images.size()),
                     fmt::format("{} of {}{}", done, can, grew ? ", before the latest runs" : ""),
                     view.images.empty() ? "none" : short_profile_text(view.images[0].profile),
                     main_text(view)});
@@ -231,11 +243,56 @@ void run_show(const std::string& name, bool json, const DatabaseOption& database
     fmt::print("{}\n", text_of(to_json(view)));
     return;
   }
-  fmt::print("application  {}\nmode         {}\n\n", printable(view.name), name_of(view.mode));
+  fmt::print("application  {}\nmode         {}\n", printable(view.name), name_of(view.mode));
+  if (view.guarded)
+    fmt::print("guard        the original runs: the optimized version died of {}\n",
+               signal_name(view.fault->signal));
+  fmt::print("\n");
   std::vector<std::vector<std::string>> rows = {{"role", "image", "machine", "state"}};
   std::string reason;
   for (const ImageView& image : view.images) rows.push_back(show_row(image, reason));
   print_table(rows);
+}
+
+// ---- report-fault ----
+
+void run_report_fault(const std::string& name, bool json, const DatabaseOption& database) {
+  FaultReport report;
+  with_environment(database,
+                   [&](Environment& environment) { report = environment.report_fault(name); });
+  if (json) {
+    Json images = Json::array();
+    for (const FaultReport::Image& image : report.images)
+      images.push_back({{"path", image.path},
+                        {"original", image.original},
+                        {"optimized", image.optimized},
+                        {"options", image.options},
+                        {"verdict", image.verdict}});
+    Json result = to_json(report.fault);
+    result["guarded"] = report.guarded;
+    result["images"] = std::move(images);
+    fmt::print("{}\n", text_of(result));
+    return;
+  }
+  const auto noted = static_cast<std::time_t>(report.fault.noted);
+  fmt::print(
+      "application  {}\nprogram      {}\ndied of      {}\nnoted        {:%Y-%m-%d %H:%M:%S}\n",
+      printable(name), printable(report.fault.program), signal_name(report.fault.signal),
+      fmt::localtime(noted));
+  fmt::print("since then   {}\n",
+             report.fault.original_too
+                 ? "the original died of the same signal; the optimized version runs"
+             : report.guarded ? "the original runs in mode optimized"
+                              : "the images that ran are not used any more");
+  for (const FaultReport::Image& image : report.images)
+    fmt::print(
+        "\nimage        {}\noriginal     {}\noptimized    {}\nmade with    {}\nverify       {}\n",
+        printable(image.path), image.original, image.optimized, image.options,
+        printable(image.verdict));
+  fmt::print(
+      "\nWhich procedures it takes, scripts/bisect-procedures.sh finds out: give it the image and "
+      "a "
+      "command that fails.\n");
 }
 
 // ---- prune ----
@@ -284,15 +341,25 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
 
   command = app.add_subcommand("mode", "Set which images of an application `run` runs");
   auto moded = std::make_shared<std::pair<std::string, std::string>>();
+  auto again = std::make_shared<bool>(false);
   command->add_option("NAME", moded->first, "application")->required();
   command->add_option("MODE", moded->second, "original, instrumented or optimized")
       ->required()
       ->check(CLI::IsMember({"original", "instrumented", "optimized"}));
-  command->callback([moded, database] {
+  command->add_flag("--again", *again, "forget that the optimized version has died of a fault");
+  command->callback([moded, again, database] {
     with_environment(*database, [&](Environment& environment) {
-      environment.set_mode(moded->first, *parse_mode(moded->second));
+      environment.set_mode(moded->first, *parse_mode(moded->second), *again);
     });
   });
+
+  command = app.add_subcommand(
+      "report-fault", "Say what is known of the last fault of an application's optimized version");
+  auto reported = std::make_shared<RegisterArguments>();
+  command->add_option("NAME", reported->name, "application")->required();
+  command->add_flag("--json", reported->json, "print JSON");
+  command->callback(
+      [reported, database] { run_report_fault(reported->name, reported->json, *database); });
 }
 
 void add_forgetting_commands(CLI::App& app, const SharedDatabase& database) {

@@ -22,6 +22,7 @@ namespace {
 struct RunArguments {
   std::string name, program;
   std::vector<std::string> environment;
+  bool guard = false;
 };
 
 std::string assignment_problem(const std::string& text) {
@@ -40,6 +41,7 @@ ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
   options.arguments = words;
   options.environment = arguments.environment;
   options.warn = print_warning;
+  options.guard = arguments.guard;
   Environment environment(database.database());
   return environment.run(arguments.name, options);
 }
@@ -91,6 +93,8 @@ void add_run_command(CLI::App& app, const SharedDatabase& database,
       ->type_name("VAR=VALUE")
       ->allow_extra_args(false)
       ->check(CLI::Validator(assignment_problem, ""));
+  command->add_flag("--guard", arguments->guard,
+                    "if the optimized version dies of a fault, run the original from then on");
   command->callback([arguments, database, &words] {
     ProgramEnd end;
     try {

@@ -23,6 +23,11 @@ std::string left_alone_text(const ImageRow& image);
 /// "instrumented, optimized before the latest runs"; "nothing made of it".
 std::string made_text(const ImageView& view);
 
+/// "SIGSEGV".
+std::string signal_name(int signal);
+/// Why the original runs in mode optimized, and what can be done.
+std::string guard_text(const std::string& application, const FaultRow& fault);
+
 /// "sqlite3: registered".
 std::string registered_text(const RegisterResult& result);
 

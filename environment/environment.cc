@@ -115,9 +115,10 @@ ApplicationImage Environment::chosen_program(const ApplicationRow& application,
                   name, programs.size(), paths, name, name));
 }
 
-void Environment::set_mode(const std::string& name, Mode mode) {
-  collect();
+void Environment::set_mode(const std::string& name, Mode mode, bool again) {
   const ApplicationRow application = find(name);
+  if (again) database_.forget_fault(application.id);
+  collect();
   database_.set_mode(application.id, mode);
   tell_sessions();
   if (mode == Mode::original) return;

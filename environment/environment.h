@@ -102,6 +102,8 @@ struct ApplicationView {
   std::string main;  // path of the program that was named first, or of the library
   Mode mode{};
   std::vector<ImageView> images;  // main, linked, opened
+  std::optional<FaultRow> fault;  // of the optimized version
+  bool guarded = false;           // mode optimized: the original runs, because of the fault
 
   /// The images that can be started, the first one first; none: the application is a library.
   std::vector<const ImageView*> programs() const;
@@ -113,6 +115,7 @@ struct RunOptions {
   std::vector<std::string> arguments;
   std::vector<std::string> environment;  // NAME=VALUE
   std::function<void(const std::string&)> warn;
+  bool guard = false;  // note it when the optimized version dies of a fault
 };
 
 /// An application's program with its optimized images in their places.
@@ -125,6 +128,19 @@ struct OptimizedVersion {
   std::filesystem::path program;
   std::vector<Substitution> substitutions;  // originals without symbolic links; not empty
   std::vector<Image> images;                // all of the application
+};
+
+/// What is known of the last fault of an application's optimized version.
+struct FaultReport {
+  struct Image {
+    std::string path;
+    std::string original, optimized;  // content hashes
+    std::string options;              // that the optimized image was made with
+    std::string verdict;              // what a new comparison of both says
+  };
+  FaultRow fault;
+  bool guarded = false;       // in mode optimized the original runs, because of the fault
+  std::vector<Image> images;  // those that ran optimized and are still there
 };
 
 class Environment {
@@ -141,7 +157,8 @@ class Environment {
   /// of these programs has the name.
   RegisterResult register_application(const std::vector<std::filesystem::path>& main_images,
                                       std::string name);
-  void set_mode(const std::string& name, Mode mode);
+  /// `again`: forgets that the optimized version has died.
+  void set_mode(const std::string& name, Mode mode, bool again = false);
   void unregister(const std::string& name);
   PruneResult prune(unsigned keep, bool dry_run);
 
@@ -169,8 +186,9 @@ class Environment {
 
   // ---- running ----
 
-  /// Runs a program of the application in its mode. In mode instrumented the program is a child of
-  /// this process and run() returns how the program ended; else this process becomes the program.
+  /// Runs a program of the application in its mode. In mode instrumented, with options.guard, and
+  /// when the optimized version has died, the program is a child of this process and run() returns
+  /// how the program ended; else this process becomes the program.
   ProgramEnd run(const std::string& name, const RunOptions& options);
   /// Becomes a command, options.arguments; programs of the named applications run in the modes of
   /// their applications wherever they are executed below it. Throws Error when the system does not
@@ -195,6 +213,8 @@ class Environment {
 
   std::vector<ApplicationView> list();
   ApplicationView show(const std::string& name);
+  /// Throws Error when no fault is noted.
+  FaultReport report_fault(const std::string& name);
   /// Throws Error when no application has the name.
   ApplicationRow find(const std::string& name) const;
 
@@ -255,6 +275,13 @@ class Environment {
   void merge_if_many();
   MergeResult collect(bool snapshots);
   void note_end(const ProgramEnd& end) const;
+  void note_fault(const ApplicationRow& application, const Launch& launch,
+                  const std::optional<FaultRow>& before, const ProgramEnd& end,
+                  const std::function<void(const std::string&)>& warn);
+  std::optional<FaultRow> active_fault(const ApplicationRow& application,
+                                       const std::vector<Substitution>& optimized) const;
+  std::optional<FaultRow> active_fault(ApplicationRow application);
+  void warn_of_faults();
   std::vector<std::pair<std::filesystem::path, ProcessEnd>> noted_ends() const;
   ApplicationView view(const ApplicationRow& application);
 

@@ -20,6 +20,7 @@
 #include <map>
 #include <set>
 
+#include "environment/describing.h"
 #include "environment/environment.h"
 #include "environment/waiting_files.h"
 #include "optimizer/base/error.h"
@@ -108,6 +109,11 @@ std::vector<InterceptedProgram> Environment::interceptions(const ApplicationRow&
     if (used.role == Role::main || used.image.optimizable) records[path] = file_record(path);
   }
   const std::vector<Substitution> all = substitutions(application, options);
+  if (application.mode == Mode::optimized)
+    if (const auto fault = active_fault(application, all)) {
+      if (options.warn) options.warn(guard_text(application.name, *fault));
+      return programs;
+    }
   for (const fs::path& main : mains) {
     const ProgramImage program = read_program(main);
     InterceptedProgram intercepted{main, records[main], int(application.id), {}, {}};

@@ -6,10 +6,11 @@
 // machine. It also leaves merging to other commands until 100 counter files wait, since runs alone
 // shall not fill the disk; of many runs at the same time only one merges.
 //
-// In the modes original and optimized this process becomes the program. In mode instrumented the
-// program is a child of this process, which notes how the program ended: in a symbolic link, which
-// is made in one step. Example: `ended/4711.1700000000123456789 -> exited 0` (process number and
-// nanoseconds). The next command that collects takes the note into the database.
+// In the modes original and optimized this process becomes the program, unless the guard watches
+// (guarding.cc). In mode instrumented the program is a child of this process, which notes how the
+// program ended: in a symbolic link, which is made in one step. Example:
+// `ended/4711.1700000000123456789 -> exited 0` (process number and nanoseconds). The next command
+// that collects takes the note into the database.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 #include <cstring>
 #include <set>
 
+#include "environment/describing.h"
 #include "environment/environment.h"
 #include "environment/image_content.h"
 #include "environment/waiting_files.h"
@@ -168,11 +170,23 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   launch.warn = options.warn;
   if (application.mode != Mode::original) require_one_machine(application);
   launch.substitutions = substitutions(application, options);
-  if (application.mode != Mode::instrumented || launch.substitutions.empty()) start(launch);
-  if (program.view.dynamic)
+  std::optional<FaultRow> fault;
+  if (application.mode == Mode::optimized) fault = active_fault(application, launch.substitutions);
+  if (fault) {
+    if (options.warn) options.warn(guard_text(name, *fault));
+    launch.substitutions.clear();
+  }
+  const bool counts = application.mode == Mode::instrumented && !launch.substitutions.empty();
+  const bool guarded =
+      application.mode == Mode::optimized && !launch.substitutions.empty() && options.guard;
+  if (!counts && !guarded && !fault) start(launch);
+  if (counts && program.view.dynamic)
     launch.notes = prepare_notes(notes_folder(application), *program.platform);
   const ProgramEnd end = run_to_end(launch);
-  note_end(end);
+  if (counts)
+    note_end(end);
+  else
+    note_fault(application, launch, fault, end, options.warn);
   return end;
 }
 
@@ -233,6 +247,7 @@ MergeResult Environment::collect(bool snapshots) {
       if (is_registered(application)) throw;
     }
   }
+  if (snapshots) warn_of_faults();
   return result;
 }
 

@@ -13,6 +13,8 @@ ApplicationView Environment::view(const ApplicationRow& application) {
   ApplicationView view;
   view.name = application.name;
   view.mode = application.mode;
+  view.fault = database_.fault_of(application.id);
+  view.guarded = application.mode == Mode::optimized && active_fault(application).has_value();
   follow_links(application);
   std::vector<ApplicationImage> images = database_.images_of(application.id);
   const std::string main = images.front().loaded_as;

@@ -61,6 +61,15 @@ struct ApplicationRow {
   Mode mode = Mode::original;
 };
 
+/// How the optimized version of an application died.
+struct FaultRow {
+  std::string program;        // the path of what was started
+  std::string images;         // content hashes of the optimized images that ran
+  int signal = 0;             // its number
+  bool original_too = false;  // the original died of the same signal later
+  int64_t noted = 0;          // seconds since 1970
+};
+
 struct ApplicationImage {
   ImageRow image;
   Role role = Role::main;
@@ -222,6 +231,10 @@ class Database {
   std::vector<ApplicationRow> applications() const;  // by name
   std::optional<ApplicationRow> find_application(const std::string& name) const;
   void set_mode(Id application, Mode mode);
+  /// The last fault of the application.
+  std::optional<FaultRow> fault_of(Id application) const;
+  void put_fault(Id application, const FaultRow& fault);
+  void forget_fault(Id application);
   /// The application's images and their profiles stay; prune() removes images that no application
   /// uses.
   void remove_application(Id application);

@@ -83,6 +83,44 @@ void Database::set_mode(Id application, Mode mode) {
   });
 }
 
+std::optional<FaultRow> Database::fault_of(Id application) const {
+  return state_->read([&](soci::session& sql) {
+    std::optional<FaultRow> fault;
+    FaultRow row;
+    int original_too = 0;
+    long long noted = 0;
+    for_each_row(sql,
+                 "select program, images, signal, original_too, noted from fault where application "
+                 "= :application",
+                 std::tie(application),
+                 std::tie(row.program, row.images, row.signal, original_too, noted), [&] {
+                   row.original_too = original_too != 0;
+                   row.noted = noted;
+                   fault = row;
+                 });
+    return fault;
+  });
+}
+
+void Database::put_fault(Id application, const FaultRow& fault) {
+  state_->write([&](soci::session& sql) {
+    state_->require("application", application);
+    forget_fault(application);
+    const int original_too = fault.original_too ? 1 : 0;
+    const long long noted = fault.noted;
+    change(sql,
+           "insert into fault (application, program, images, signal, original_too, noted) values "
+           "(:application, :program, :images, :signal, :original_too, :noted)",
+           application, fault.program, fault.images, fault.signal, original_too, noted);
+  });
+}
+
+void Database::forget_fault(Id application) {
+  state_->write([&](soci::session& sql) {
+    change(sql, "delete from fault where application = :application", application);
+  });
+}
+
 void Database::remove_application(Id application) {
   state_->write([&](soci::session& sql) {
     state_->require("application", application);

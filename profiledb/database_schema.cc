@@ -65,7 +65,7 @@ void make_or_migrate(Session& session, const SchemaVersions& versions) {
 }  // namespace
 
 const SchemaVersions& current_schema() {
-  static constexpr int kNewest = 6;
+  static constexpr int kNewest = 7;
   static constexpr Migration kMigrations[] = {
       {1, "alter table build add column matched text not null default ''"},
       {2,
@@ -95,6 +95,10 @@ const SchemaVersions& current_schema() {
        "alter table application_image add column loaded_as text not null default '';"
        "update application_image set loaded_as = (select path from image where image.id = "
        "application_image.image)"},
+      {6,
+       "create table fault ( application integer primary key references application (id) on "
+       "delete cascade, program text not null, images text not null, signal integer not null, "
+       "original_too integer not null, noted bigint not null )"},
   };
   static const SchemaVersions versions = {kNewest, kSchema, kMigrations};
   return versions;

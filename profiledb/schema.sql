@@ -1,4 +1,4 @@
--- The profile database, version 6.
+-- The profile database, version 7.
 --
 -- Applications use images; an image has builds; a build has what was counted of it, and images that
 -- were made of it. Files (the images made, and the maps of their counters) are not in here: they lie
@@ -49,6 +49,18 @@ create table application_image (
   primary key (application, image)
 );
 create index application_image_by_image on application_image (image);
+
+-- How the optimized version of an application died, of a signal that says that something is wrong
+-- in a program. The original runs instead until it dies of the same signal.
+create table fault (
+  application integer primary key references application (id) on delete cascade,
+  program text not null,          -- the path of what was started
+  images text not null,           -- content hashes of the optimized images that ran, ascending,
+                                  -- with blanks between
+  signal integer not null,        -- its number
+  original_too integer not null,  -- 1: the original died of the same signal later
+  noted bigint not null
+);
 
 -- One content of an image. A file that changes is a new build; one that changes back is the old one.
 create table build (

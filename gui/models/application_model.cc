@@ -200,7 +200,8 @@ QVariant ApplicationModel::application_data(const ApplicationView& view, int col
     case name:
       return text(view.name);
     case mode:
-      return text(name_of(view.mode));
+      return view.guarded ? QString("optimized; the guard runs the original")
+                          : text(name_of(view.mode));
     case state:
       return main != nullptr && !main->problem.empty() ? text(main->problem) : progress_of(view);
     case profile:

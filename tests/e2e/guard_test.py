@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""The guard: after the optimized version of a program died of a fault, its original runs.
+
+The program looks into its own file, as which it runs: optimized, it dies of the signal that it is told."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import applications
+import common
+from common import expect
+
+# The file of an optimized version has a note, whose name this program must not contain itself.
+PROGRAM = r"""
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int count, char** arguments) {
+  static char bytes[1 << 20];
+  char name[] = "/opuf/sftqjlf";
+  for (char* c = name; *c; ++c) *c -= 1;
+  name[0] = '.', name[5] = '.';
+  FILE* own = fopen("/proc/self/exe", "rb");
+  size_t size = fread(bytes, 1, sizeof bytes, own);
+  int optimized = memmem(bytes, size, name, strlen(name)) != NULL;
+  puts(optimized ? "optimized" : "original");
+  fflush(stdout);
+  int fault = count > 1 ? atoi(arguments[1]) : 0;
+  int always = count > 2 ? atoi(arguments[2]) : 0;
+  if (optimized && fault) raise(fault);
+  if (!optimized && always) raise(always);
+  return 3;
+}
+"""
+GUARD = ["run", "--guard", "program"]
+
+
+class Work(applications.World):
+    def __init__(self, scratch, link=("-fPIE", "-pie")):
+        super().__init__(scratch)
+        source = self.folder / "program.c"
+        source.write_text("#define _GNU_SOURCE\n" + PROGRAM)
+        self.program = self.folder / "program"
+        subprocess.run(["gcc", "-O2", "-w", *link, "-Wl,--emit-relocs", source, "-o", self.program], check=True)
+        self.ok("register", self.program)
+        self.ok("optimize", "program")
+
+    def expect_run(self, version, status, warned, *command):
+        outcome = self.respike(*command)
+        expect(outcome.stdout.decode() == f"{version}\n", f"{command}: {outcome}")
+        expect(outcome.status == status, f"{command}: {outcome}")
+        message = outcome.stderr.decode()
+        expect((warned in message) if warned else not message, f"{command}: {outcome}")
+
+    def is_guarded(self):
+        return self.show("program")["guarded"]
+
+
+def check_fault(scratch, number):
+    work = Work(scratch)
+    name = signal.Signals(number).name
+    died = f"the optimized version of program died of {name}"
+    work.expect_run("optimized", 3, "", *GUARD)
+    work.expect_run("optimized", -number, "", "run", "program", number)
+    expect(not work.is_guarded(), "nobody watched")
+    work.expect_run("optimized", -number, died, *GUARD, number)
+    work.expect_run("original", 3, died, "run", "program", number)
+    work.expect_run("original", 3, died, "run", "program")
+    work.expect_run("original", 3, died, *GUARD, number)
+    shown = work.show("program")
+    expect(shown["guarded"] and shown["mode"] == "optimized" and shown["fault"]["signal"] == name, str(shown))
+    for command in (["show", "program"], ["list"]):
+        outcome = work.ok(*command)
+        expect("original" in outcome.stdout.decode() and died in outcome.stderr.decode(), f"{outcome}")
+    work.ok("mode", "program", "optimized")
+    expect(work.is_guarded(), "to set the mode again is no wish to try again")
+    work.ok("mode", "program", "optimized", "--again")
+    expect(not work.is_guarded() and work.show("program")["fault"] is None, "--again")
+    work.expect_run("optimized", -number, "", "run", "program", number)
+
+
+def check_both(scratch):
+    """A program that dies alike in both versions is left alone."""
+    work = Work(scratch)
+    number = signal.SIGABRT.value
+    work.expect_run("optimized", -number, "died of SIGABRT", *GUARD, number, number)
+    work.expect_run("original", -number, "too: from now on", "run", "program", number, number)
+    expect(not work.is_guarded(), "both died")
+    work.expect_run("optimized", -number, "", "run", "program", number, number)
+    # Guarded again, the fault is a new one.
+    work.expect_run("optimized", -number, "died of SIGABRT", *GUARD, number, number)
+    expect(work.is_guarded(), "a new fault")
+
+
+def check_other_ends(scratch):
+    work = Work(scratch)
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGPIPE):
+        work.expect_run("optimized", -number.value, "", *GUARD, number.value)
+    expect(not work.is_guarded() and work.show("program")["fault"] is None, "these are no faults")
+    segv = signal.SIGSEGV.value
+    work.expect_run("optimized", -segv, "SIGSEGV", *GUARD, segv)
+    bus = signal.SIGBUS.value
+    work.expect_run("original", -bus, "SIGSEGV", "run", "program", segv, bus)
+    expect(work.is_guarded(), "the original died of another signal")
+    work.ok("mode", "program", "original")
+    expect(not work.is_guarded(), "the original is wanted")
+    work.expect_run("original", -segv, "", *GUARD, segv, segv)
+    work.ok("mode", "program", "instrumented")
+    work.ok("instrument", "program")
+    work.expect_run("original", 3, "", *GUARD, segv)
+    work.ok("mode", "program", "optimized")
+    expect(work.is_guarded(), "the same images")
+    # The profile of the run makes another optimized image, of which nothing is known.
+    work.ok("optimize", "program")
+    expect(not work.is_guarded(), "another image")
+    work.expect_run("optimized", 3, "", "run", "program")
+    work.ok("unregister", "program")
+    work.ok("register", work.program)
+    expect(work.show("program")["fault"] is None, "forgotten with the application")
+
+
+def check_report(scratch):
+    work = Work(scratch)
+    outcome = work.respike("report-fault", "program")
+    expect(outcome.status == 1 and b"no fault of program is noted" in outcome.stderr, f"{outcome}")
+    work.respike(*GUARD, signal.SIGILL.value)
+    report = work.json("report-fault", "program")
+    (image,) = report["images"]
+    expect(report["signal"] == "SIGILL" and report["guarded"] and not report["original_too"], str(report))
+    expect(image["path"] == str(work.program) and len(image["original"]) == len(image["optimized"]) == 32, str(report))
+    expect(image["verdict"].startswith("behaves as the original: "), str(report))
+    text = work.ok("report-fault", "program").stdout.decode()
+    for word in ("SIGILL", str(work.program), image["optimized"], "bisect-procedures.sh", "the original runs"):
+        expect(word in text, f"{word} is not in {text}")
+
+
+def check_below(scratch):
+    """Commands below which programs are started go by what the guard noted."""
+    work = Work(scratch)
+    segv = signal.SIGSEGV.value
+    work.expect_run("optimized", -segv, "SIGSEGV", *GUARD, segv)
+    work.expect_run("original", 3, "died of SIGSEGV", "exec", "program", "--", work.program, segv)
+    script = f'{work.program}; "$R" mode program optimized --again; {work.program}; "$R" {" ".join(GUARD)} {segv}; {work.program}'
+    work.environment["R"] = common.RESPIKE
+    outcome = work.respike("session", "sh", "-c", script)
+    expect(outcome.stdout.split() == [b"original", b"optimized", b"optimized", b"original"], f"{outcome}")
+    expect(outcome.status == 3, f"{outcome}")
+
+
+def check_many(scratch):
+    """Of many starts at once some die; afterwards all are the original's."""
+    work = Work(scratch)
+    command = [common.RESPIKE, *GUARD, str(signal.SIGSEGV.value)]
+    started = [
+        subprocess.Popen(command, env=work.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(16)
+    ]
+    for process in started:
+        output, _ = process.communicate(timeout=common.TOOL_TIMEOUT)
+        expect((output, process.returncode) in ((b"optimized\n", -signal.SIGSEGV), (b"original\n", 3)), f"{output} {process}")
+    expect(work.is_guarded(), "one fault is enough")
+    work.expect_run("original", 3, "SIGSEGV", "run", "program", signal.SIGSEGV.value)
+
+
+def cases(scratch):
+    for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT):
+        yield common.Case(f"fault {number.name}", lambda n=number.value: check_fault(scratch, n))
+    checks = {"both": check_both, "ends": check_other_ends, "report": check_report, "many": check_many}
+    if os.path.isdir("/proc/sys/fs/binfmt_misc"):
+        checks["below"] = check_below
+    yield from common.named_cases(checks, scratch)
+
+
+if __name__ == "__main__":
+    sys.exit(common.main(__doc__, cases))
