@@ -28,7 +28,7 @@ def subcommands(words):
 
 def main():
     there = set(subcommands([]))
-    rows = set(re.findall(r"^\| `(respike [a-z ]+)` \|", (ROOT / "docs" / "manager.md").read_text(), re.MULTILINE))
+    rows = set(re.findall(r"^\| `(respike [a-z -]+)` \|", (ROOT / "docs" / "manager.md").read_text(), re.MULTILINE))
     problems = [f"docs/manager.md has no row for {name}" for name in sorted(there - rows)]
     problems += [f"docs/manager.md has a row for {name}, which is no command" for name in sorted(rows - there)]
     print("\n".join(problems) or f"{len(there)} commands, each with a row")
