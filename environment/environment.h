@@ -263,6 +263,7 @@ class Environment {
   std::optional<BuildRow> known_build(const ImageRow& image);
   std::optional<std::filesystem::path> version_of(const ImageRow& image, DerivedKind kind,
                                                   const std::function<void(std::string)>& warn);
+  std::optional<std::string> why_distrusted() const;
   std::vector<Substitution> substitutions(const ApplicationRow& application,
                                           const RunOptions& options);
   std::vector<InterceptedProgram> interceptions(const ApplicationRow& application,

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,7 @@ namespace {
 
 constexpr const char* kEnds = "ended";  // folder of the notes
 constexpr int kManyFiles = 100;         // counter files that are merged before more come
+constexpr uid_t kUnknownOwner = 65534;  // of files of users whom a user namespace does not know
 
 /// A lock that one process holds at a time, as long as the object lives.
 class TryLock {
@@ -126,6 +128,27 @@ std::optional<fs::path> Environment::version_of(const ImageRow& image, DerivedKi
   return file;
 }
 
+/// Why versions are not run: whoever can write to the database or to its folders decides what runs
+/// in the place of programs. A sentence; nullopt: nobody else can. What is beside the versions in
+/// the store decides, not each version: all are made and owned alike, and known by inode and times.
+std::optional<std::string> Environment::why_distrusted() const {
+  const uid_t own = geteuid();
+  const fs::path database = fs::absolute(database_.path());
+  for (const fs::path& path :
+       {database.parent_path(), database, database_.files(), database_.files() / "images"}) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) continue;
+    const bool around = path == database.parent_path();
+    // Where names can be removed by their owners alone, as in /tmp, anybody may make others.
+    if ((status.st_mode & S_IWOTH) != 0 && !(around && (status.st_mode & S_ISVTX) != 0))
+      return fmt::format("everybody may write to {} (chmod o-w)", path.string());
+    // Below a user namespace the owner may not be known.
+    if (status.st_uid != own && status.st_uid != 0 && status.st_uid != kUnknownOwner)
+      return fmt::format("{} belongs to another user", path.string());
+  }
+  return std::nullopt;
+}
+
 /// The substitutions of the application's mode. Images that cannot be substituted run as they are.
 std::vector<Substitution> Environment::substitutions(const ApplicationRow& application,
                                                      const RunOptions& options) {
@@ -139,6 +162,11 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
     if (options.warn) options.warn(text);
     if (role == Role::main) explained = true;
   };
+  const auto distrusted = mode == Mode::original ? std::nullopt : why_distrusted();
+  if (distrusted) {
+    warn(fmt::format("{} runs as it is: {}", application.name, *distrusted));
+    return result;
+  }
   std::set<fs::path> files;
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     const ImageRow image = present_image(used);

@@ -264,6 +264,7 @@ std::filesystem::path Database::spool() const {
 
 std::filesystem::path Database::make_spool(Id build) {
   const std::filesystem::path folder = spool() / this->build(build).content.hex();
+  make_private_folder(spool());  // counts tell which way a program went
   make_folder(folder);
   return folder;
 }

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +42,11 @@ void make_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) fail("made", path, error.value());
+}
+
+void make_private_folder(const std::filesystem::path& path) {
+  make_folder(path.parent_path());
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) fail("made", path, errno);
 }
 
 void sync_folder(const std::filesystem::path& folder) {

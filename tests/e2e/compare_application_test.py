@@ -313,7 +313,7 @@ def check_user(scratch, kind):
     app = Application(scratch, kind)
     scratch.path.chmod(0o755)
     for path in [app.world.folder, *app.world.folder.rglob("*")]:
-        path.chmod(0o777)
+        os.chown(path, 65534, 65534)
     command = [*AS_USER, common.RESPIKE, "check", "app", "--json", "--runs", "2", "--", app.count]
     environment = dict(app.world.environment, TMPDIR=str(app.world.folder))
     outcome = common.run_command(command, env=environment, cwd=app.world.folder)
