@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Respike and LLVM BOLT side by side, on x86-64 programs of many shapes, in one run.
 
-  bench/peers.py [--bolt llvm-bolt-22] [--only REGEX] [--image NAME=PATH[,ARGUMENT...]] [--runs 3] > table.md
+  bench/peers.py [--bolt llvm-bolt-22] [--only REGEX] [--image NAME=PATH[,ARGUMENT...]] [--runs 3]
+                 [--inputs FOLDER] > table.md
 
 Each tool counts the program's run, lays the program out by that profile, and the output runs the
 same input again. A row says for each tool: whether the output prints what the original prints and
@@ -13,7 +14,8 @@ documentation recommends with -instrument.
 
 Sources are those that tests/programs fetched; what is not installed (clang, lld, mold, musl-gcc,
 rustc, libraries for static linking) is left out with a line on stderr. --image adds a program that
-was linked with --emit-relocs, as CPython: it runs with the arguments, and may be repeated."""
+was linked with --emit-relocs: it runs with the arguments, and may be repeated. --inputs keeps the
+programs in a folder, and takes those that are there already."""
 
 import argparse
 import dataclasses
@@ -119,6 +121,8 @@ class Builder:
         libraries = [flag for flag in flags if flag.startswith("-l")]
         others = [flag for flag in flags if not flag.startswith("-l")]
         relocations = ["-C", "link-arg=-Wl,--emit-relocs"] if compiler == "rustc" else ["-Wl,--emit-relocs", "-w"]
+        if image.exists():
+            return self.inputs.append(Input(name, image, tuple(map(str, words)), str(stdin)))
         if shutil.which(compiler) is None:
             return print(f"peers: WITHOUT {name}: {compiler} is not installed", file=sys.stderr)
         done = subprocess.run(
@@ -358,6 +362,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--image", action="append", default=[])
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--inputs", type=pathlib.Path)
     args = parser.parse_args()
     tools = [Respike(pathlib.Path(args.respike).resolve())]
     if shutil.which(args.bolt):
@@ -366,7 +371,9 @@ def main():
         print(f"peers: WITHOUT BOLT: {args.bolt} is not installed", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="respike-peers-") as scratch:
         scratch = pathlib.Path(scratch)
-        builder = Builder(scratch, args.only)
+        inputs = (args.inputs or scratch).resolve()
+        inputs.mkdir(parents=True, exist_ok=True)
+        builder = Builder(inputs, args.only)
         if not build.fetch(builder.sources):
             sys.exit("peers: the sources of the programs cannot be fetched")
         builder.sqlite()

@@ -289,6 +289,7 @@ void run_report_fault(const std::string& name, bool json, const DatabaseOption& 
         "\nimage        {}\noriginal     {}\noptimized    {}\nmade with    {}\nverify       {}\n",
         printable(image.path), image.original, image.optimized, image.options,
         printable(image.verdict));
+  if (report.fault.original_too) return;
   fmt::print(
       "\nWhich procedures it takes, scripts/bisect-procedures.sh finds out: give it the image and "
       "a "
@@ -348,6 +349,8 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
       ->check(CLI::IsMember({"original", "instrumented", "optimized"}));
   command->add_flag("--again", *again, "forget that the optimized version has died of a fault");
   command->callback([moded, again, database] {
+    if (*again && moded->second != "optimized")
+      throw CLI::ValidationError("--again is about the mode optimized");
     with_environment(*database, [&](Environment& environment) {
       environment.set_mode(moded->first, *parse_mode(moded->second), *again);
     });

@@ -53,6 +53,10 @@ ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
     throw Error(
         "the window is not installed: Respike was built without Qt 6 (docs/manager.md says how to "
         "build it)");
+  const bool shows = options.empty();
+  const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
+  if (shows && !is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") && !is_set("QT_QPA_PLATFORM"))
+    throw Error("the window needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set");
   if (!database.path.empty()) options.insert(options.end(), {"--db", database.path});
   std::vector<char*> words = {const_cast<char*>(window.c_str())};
   for (std::string& option : options) words.push_back(option.data());

@@ -262,6 +262,17 @@ std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
   if (trials.measurable)
     return {true, fmt::format("ship: {} {} {}; {}", size, trials.modelled ? "fewer" : "less", cost,
                               sameness(trials))};
+  constexpr size_t kEnough =
+      8;  // pairs of runs: of fewer, one is faster in all by chance too often
+  constexpr double kMuch = 0.1;
+  if (!trials.modelled && trials.runs < kEnough) {
+    const std::string doubt = fmt::format("{} runs are too few to compare the {} ({} at least)",
+                                          trials.runs, cost, kEnough);
+    if (change > kMuch)
+      return {false, fmt::format("do not ship: it seems slower, by {}, but {}; {}", size, doubt,
+                                 sameness(trials))};
+    return {true, fmt::format("ship: {}; {}", sameness(trials), doubt)};
+  }
   return {true, fmt::format("ship: no measurable difference in {}; {}", cost, sameness(trials))};
 }
 

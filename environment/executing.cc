@@ -105,7 +105,7 @@ std::vector<InterceptedProgram> Environment::interceptions(const ApplicationRow&
     std::error_code error;
     const fs::path path = fs::canonical(used.image.path, error);
     if (error) continue;
-    if (used.role == Role::main) mains.push_back(path);
+    if (used.role == Role::main && used.image.program) mains.push_back(path);
     if (used.role == Role::main || used.image.optimizable) records[path] = file_record(path);
   }
   const std::vector<Substitution> all = substitutions(application, options);

@@ -254,6 +254,8 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   std::vector<ImageOutcome> outcomes;
   const ApplicationRow application = find(name);
   require_one_machine(application);
+  if (const auto distrusted = why_distrusted())
+    throw Error(fmt::format("nothing of it is exported: {}", *distrusted), name);
   follow_links(application);
   for (ApplicationImage& used : chosen_images(application, images)) {
     ImageRow& image = used.image;

@@ -80,15 +80,18 @@ void Environment::note_fault(const ApplicationRow& application, const Launch& la
                              const std::function<void(const std::string&)>& warn) try {
   const int signal = WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0;
   if (std::ranges::find(kFaults, signal) == kFaults.end()) return;
+  const std::string images = images_text(launch.substitutions);
+  const auto known = database_.fault_of(application.id);
+  // The original has died so, too: nothing is new.
+  if (!before && known && known->original_too && known->signal == signal && known->images == images)
+    return;
   FaultRow fault = before.value_or(FaultRow{});
   if (before) {
     if (before->signal != signal) return;
     fault.original_too = true;
   } else {
-    fault = {.program = launch.program,
-             .images = images_text(launch.substitutions),
-             .signal = signal,
-             .noted = std::time(nullptr)};
+    fault = {
+        .program = launch.program, .images = images, .signal = signal, .noted = std::time(nullptr)};
   }
   database_.put_fault(application.id, fault);
   tell_sessions();

@@ -23,6 +23,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <set>
 
 #include "environment/describing.h"
@@ -41,7 +42,16 @@ namespace {
 
 constexpr const char* kEnds = "ended";  // folder of the notes
 constexpr int kManyFiles = 100;         // counter files that are merged before more come
-constexpr uid_t kUnknownOwner = 65534;  // of files of users whom a user namespace does not know
+
+/// Whether this process is in a user namespace that does not know all users: the owners of their
+/// files seem to be nobody.
+bool users_are_hidden() {
+  std::ifstream map("/proc/self/uid_map");
+  uint64_t known = 0;
+  for (uint64_t inside, outside, count; map >> inside >> outside >> count;) known += count;
+  constexpr uint64_t kAll = ~uint32_t{0};
+  return known < kAll;
+}
 
 /// A lock that one process holds at a time, as long as the object lives.
 class TryLock {
@@ -142,8 +152,9 @@ std::optional<std::string> Environment::why_distrusted() const {
     // Where names can be removed by their owners alone, as in /tmp, anybody may make others.
     if ((status.st_mode & S_IWOTH) != 0 && !(around && (status.st_mode & S_ISVTX) != 0))
       return fmt::format("everybody may write to {} (chmod o-w)", path.string());
-    // Below a user namespace the owner may not be known.
-    if (status.st_uid != own && status.st_uid != 0 && status.st_uid != kUnknownOwner)
+    constexpr uid_t kNobody = 65534;
+    if (status.st_uid != own && status.st_uid != 0 &&
+        !(status.st_uid == kNobody && users_are_hidden()))
       return fmt::format("{} belongs to another user", path.string());
   }
   return std::nullopt;

@@ -43,6 +43,13 @@ bool has_capability(unsigned number) {
          (data[number / 32].effective >> number % 32 & 1) != 0;
 }
 
+/// Why no user namespace with root in it could be made; to be asked before, as there is no way back
+/// out of a namespace without a map. (user_namespaces(7), since Linux 5.12.)
+std::optional<std::string> why_unmapped() {
+  if (geteuid() != 0 || has_capability(CAP_SETFCAP)) return std::nullopt;
+  return "no user namespace: root has no CAP_SETFCAP here";
+}
+
 /// A map with all numbers of this process's map, each mapped to itself.
 std::string identity_map(const char* path) {
   std::ifstream file(path);
@@ -56,6 +63,7 @@ std::string identity_map(const char* path) {
 /// outside has to write the maps. That process is made without an exit signal, so that the program
 /// will not find a SIGCHLD pending.
 std::optional<std::string> enter_with_all_users(int flags) {
+  if (const auto why = why_unmapped()) return why;
   const std::string users = identity_map("/proc/self/uid_map");
   const std::string groups = identity_map("/proc/self/gid_map");
   const std::string process = fmt::format("/proc/{}/", getpid());
@@ -93,6 +101,7 @@ std::optional<std::string> enter_with_all_users(int flags) {
 std::optional<std::string> enter_as(uid_t user, gid_t group, int flags) {
   const uid_t outer_user = geteuid();
   const gid_t outer_group = getegid();
+  if (const auto why = why_unmapped()) return why;
   if (unshare(flags) != 0) return failure("no user namespace");
   write_at_once("/proc/self/setgroups", "deny");
   if (!write_at_once("/proc/self/uid_map", fmt::format("{} {} 1", user, outer_user)) ||

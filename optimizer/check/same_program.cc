@@ -44,6 +44,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -675,12 +676,12 @@ void Comparison::join(const Comparison& other) {
   for (size_t i = 0; i < reached_.size(); ++i)
     if (other.reached_[i]) reached_[i] = true;
   // Of blocks of others a worker only knows what it has sent.
-  const auto is_others = [&](const Visit& v) {
-    return !is_own(before_.numbers.at(v.before).first);
+  const auto belongs_to_other = [&](const Visit& v) {
+    return other.is_own(before_.numbers.at(v.before).first);
   };
-  std::erase_if(more_partners_, is_others);
-  for (const Visit& visit : other.more_partners_)
-    if (other.is_own(before_.numbers.at(visit.before).first)) more_partners_.insert(visit);
+  std::erase_if(more_partners_, belongs_to_other);
+  std::ranges::copy_if(other.more_partners_, std::inserter(more_partners_, more_partners_.end()),
+                       belongs_to_other);
   more_call_partners_.insert(other.more_call_partners_.begin(), other.more_call_partners_.end());
   expected_calls_.insert(expected_calls_.end(), other.expected_calls_.begin(),
                          other.expected_calls_.end());
@@ -732,8 +733,9 @@ std::optional<std::string> find_difference(const Program& before, const Program&
     return comparison.difference();
   };
   // Which of several differences comes first depends on the threads: then one thread walks again.
-  if (const auto walked = walk_together(before, after, needless))
-    if (!walked->difference() && !finish(*walked)) return std::nullopt;
+  if (const size_t workers = walkers_for(before); workers > 1)
+    if (const auto walked = walk_together(before, after, needless, workers))
+      if (!walked->difference() && !finish(*walked)) return std::nullopt;
   Comparison comparison(before, after, needless);
   comparison.run();
   return finish(comparison);

@@ -27,6 +27,8 @@ struct BlockPair {
   ProcedureId after_procedure = kNone;
   BlockId after_block = kNone;
   uint32_t after_index = 0;  // of the instruction in that block
+
+  bool operator==(const BlockPair&) const = default;
 };
 
 /// Walks both programs in lockstep from all their entries (bisimulation over pairs of code places)

@@ -9,22 +9,22 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <system_error>
 #include <thread>
 
 #include "optimizer/base/parallel.h"
 
 namespace respike {
 
-std::unique_ptr<Comparison> walk_together(const Program& before, const Program& after,
-                                          const std::vector<GpLoad>* needless) {
+size_t walkers_for(const Program& before) {
   constexpr uint64_t kWorth = 1 << 19;  // bytes of code
-  constexpr size_t kMost = 4;           // threads
+  constexpr size_t kMost = 4;
   const auto& ranges = before.ranges;
-  const size_t workers = std::min(worker_count(), kMost);
-  if (before.machine->gp != nullptr || workers < 2 || ranges.empty() ||
-      ranges.back().end - ranges.front().start < kWorth)
-    return nullptr;
+  const bool is_large = !ranges.empty() && ranges.back().end - ranges.front().start >= kWorth;
+  return is_large && before.machine->gp == nullptr ? std::min(worker_count(), kMost) : 1;
+}
+
+std::unique_ptr<Comparison> walk_together(const Program& before, const Program& after,
+                                          const std::vector<GpLoad>* needless, size_t workers) {
   SharedWalk shared(workers);
   std::vector<std::unique_ptr<Comparison>> walks(workers);
   std::atomic<bool> failed = false;
@@ -40,9 +40,10 @@ std::unique_ptr<Comparison> walk_together(const Program& before, const Program& 
   {
     std::vector<std::jthread> others;
     try {
+      others.reserve(workers);
       for (size_t worker = 1; worker < workers; ++worker) others.emplace_back(walk, worker);
       walk(0);
-    } catch (const std::system_error&) {  // no more threads are to be had
+    } catch (const std::exception&) {  // no more threads are to be had
       failed = true;
       shared.stop();
     }

@@ -64,9 +64,12 @@ class SharedWalk {
   bool ended_ = false;
 };
 
-/// Walks large programs on several threads; the result has what all of them found. Nothing when one
-/// thread does better, or one failed. Where loads of gp are dropped, the order of the walk matters.
+/// How many threads are worth having: more than one for large programs, but where loads of gp may
+/// be dropped, since the order of the walk matters there.
+size_t walkers_for(const Program& before);
+
+/// Walks on several threads; the result has what all of them found. Nothing when one failed.
 std::unique_ptr<Comparison> walk_together(const Program& before, const Program& after,
-                                          const std::vector<GpLoad>* needless);
+                                          const std::vector<GpLoad>* needless, size_t workers);
 
 }  // namespace respike

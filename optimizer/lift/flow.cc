@@ -131,7 +131,9 @@ class Connector {
   }
 
   void add_references(BasicBlock& block) {
-    const uint64_t end = program_.address_of(block) + block.origin_size;
+    const uint64_t start = program_.address_of(block), end = start + block.origin_size;
+    // Padding that nothing leads to is in no block, whatever it seems to refer to.
+    while (found_ != lifter_.found.end() && found_->place < start) ++found_;
     uint32_t at = 0;
     for (auto& found = found_; found != lifter_.found.end() && found->place < end; ++found) {
       while (block.instructions[at].is_pseudo() ||
@@ -379,9 +381,6 @@ std::vector<AddedBlock> connect_procedures(Lifter& lifter,
       program[id].references.shrink_to_fit();
     }
   });
-  for (const Consequences& part : parts)
-    for (const auto& [procedure, block] : part.entered)
-      program[procedure].blocks[block].flags |= BasicBlock::kEntry | BasicBlock::kAddressTaken;
   const auto append = [](auto& all, const auto& more) {
     all.insert(all.end(), more.begin(), more.end());
   };
@@ -396,6 +395,10 @@ std::vector<AddedBlock> connect_procedures(Lifter& lifter,
     append(program.near_branches, part.near_branches);
     append(added, part.added);
   }
+  // Not before calls are checked: a call of an own block that only others enter may read data, too.
+  for (const Consequences& part : parts)
+    for (const auto& [procedure, block] : part.entered)
+      program[procedure].blocks[block].flags |= BasicBlock::kEntry | BasicBlock::kAddressTaken;
   std::ranges::sort(program.falls_into);
   std::ranges::sort(program.near_branches);
   return added;

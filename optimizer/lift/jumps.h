@@ -17,11 +17,13 @@ struct Effort {
       edges += 4 * code.marks.size();
     }
   }
-  /// What each of `count` threads may spend.
-  Effort share(size_t count) const {
+  /// What each part of the procedures may spend. Few parts have large procedures: in all, the parts
+  /// may spend four times as much.
+  Effort share_of_part() const {
+    constexpr uint64_t kLess = 4;
     Effort share = *this;
-    share.instructions /= count;
-    share.edges /= count;
+    share.instructions /= kLess;
+    share.edges /= kLess;
     return share;
   }
   /// Whether `amount` was left. Once it was not, nothing is left.

@@ -87,10 +87,15 @@ std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
     section = code_at(address);
     if (section == nullptr || !map().starts_group(address)) return std::nullopt;
     if (!provenance || provenance->far_stubs.empty() || machine.stubs == nullptr) break;
-    const auto leads_to = machine.stubs->target(code_from(address), address);
+    const size_t behind = program.range_index.starts_up_to(program.ranges, address);
+    const uint64_t end = behind < program.ranges.size()
+                             ? std::min(program.ranges[behind].start, section->end)
+                             : section->end;  // the code there changes meanwhile
+    const auto leads_to = machine.stubs->target(code_in(address, end), address);
     if (!leads_to) break;
     address = *leads_to;
   }
+  if (range_at(address) != kNone) return address;
   const size_t next = program.range_index.starts_up_to(program.ranges, address);
   if (next == program.ranges.size() || program.ranges[next].start >= section->end)
     return std::nullopt;

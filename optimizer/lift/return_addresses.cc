@@ -141,7 +141,7 @@ std::vector<Callee> users_of_return_addresses(const Lifter& lifter, std::vector<
   std::vector<uint8_t> uses(callees.size());
   const size_t count = callees.size();
   parallel_for(kParts, [&](size_t part) {
-    Effort effort = Effort(lifter).share(kParts);
+    Effort effort = Effort(lifter).share_of_part();
     for (size_t i = count * part / kParts; i < count * (part + 1) / kParts; ++i)
       uses[i] = lifter.program[callees[i].procedure].name.starts_with("__morestack") ||
                 CalleeWalk(lifter, effort).uses_return_address(callees[i]);

@@ -445,7 +445,7 @@ void check_sums(Lifter& lifter, std::span<const std::vector<uint32_t>> ranges_of
   const KnownData known(lifter);
   std::vector<std::vector<Sums>> parts(kParts);
   for_each_part(lifter.program, [&](size_t part, Arena&, ProcedureId first, ProcedureId last) {
-    SumFinder finder(lifter, known, effort.share(kParts));
+    SumFinder finder(lifter, known, effort.share_of_part());
     for (ProcedureId id = first; id < last; ++id) finder.check(id, ranges_of[id]);
     parts[part] = finder.found();
   });

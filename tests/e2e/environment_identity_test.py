@@ -101,6 +101,7 @@ def make_old(database, spelt):
         drop table application_image;
         alter table old rename to application_image;
         create index application_image_by_image on application_image (image);
+        drop table fault;
         update schema_version set version = 5;
         commit;""")
     for real, path in spelt.items():

@@ -90,9 +90,11 @@ def check_both(scratch):
     work.expect_run("original", -number, "too: from now on", "run", "program", number, number)
     expect(not work.is_guarded(), "both died")
     work.expect_run("optimized", -number, "", "run", "program", number, number)
-    # Guarded again, the fault is a new one.
-    work.expect_run("optimized", -number, "died of SIGABRT", *GUARD, number, number)
-    expect(work.is_guarded(), "a new fault")
+    work.expect_run("optimized", -number, "", *GUARD, number, number)
+    expect(not work.is_guarded(), "nothing is new")
+    other = signal.SIGSEGV.value
+    work.expect_run("optimized", -other, "died of SIGSEGV", *GUARD, other)
+    expect(work.is_guarded(), "another signal is")
 
 
 def check_other_ends(scratch):

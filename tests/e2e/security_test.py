@@ -72,8 +72,9 @@ def check_writable(scratch):
         before = path.stat().st_mode
         path.chmod(before | 0o002)
         work.expect_original(f"everybody may write to {path}")
-        outcome = work.respike("check", "program", "--")
-        expect(outcome.status == 1 and b"everybody may write" in outcome.stderr, f"check: {outcome}")
+        for command in (["check", "program", "--"], ["export", "program", work.folder / "out"]):
+            outcome = work.respike(*command)
+            expect(outcome.status == 1 and b"everybody may write" in outcome.stderr, f"{command}: {outcome}")
         path.chmod(before)
         work.expect_version()
     work.database.parent.chmod(0o1777)
@@ -88,8 +89,9 @@ def check_others(scratch):
     work = Work(scratch, "optimize")
     for path in (work.database.parent, work.database, work.files, work.files / "images"):
         before = path.stat()
-        os.chown(path, 1000, 1000)
-        work.expect_original("belongs to another user")
+        for owner in (1000, 65534):
+            os.chown(path, owner, owner)
+            work.expect_original("belongs to another user")
         os.chown(path, before.st_uid, before.st_gid)
     work.expect_version()
     for path in [work.folder.parent, work.folder]:

@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <random>
 
+#include "optimizer/check/shared_walk.h"
 #include "optimizer/ir/text/text.h"
 #include "tests/unit/fake_machine.h"
 
@@ -334,6 +337,50 @@ TEST(Compare, RandomMistakes) {
     const bool same = body(edge.target) == body(wrong);
     edge.target = wrong;
     ASSERT_EQ(find_difference(x, y).has_value(), !same) << print(x) << print(y);
+  }
+}
+
+/// A program of `count` procedures that call each other. `twice`: the last block is there twice.
+std::string many_procedures(unsigned count, bool twice, unsigned changed = ~0u) {
+  std::string text = "program fake\n";
+  for (unsigned i = 0; i < count; ++i) {
+    text += fmt::format(
+        "procedure {} \"p{}\"\n"
+        "  block 0 entry address_taken\n    add r1,r2,{}\n    bsr r1,r0,0 !branch({}#0)\n    -> 1 "
+        "fall_through\n"
+        "  block 1\n    beq r1,r0,0\n    -> 2 fall_through\n    -> 3 taken\n"
+        "  block 2\n    sub r3,r3,7\n    -> {} fall_through\n"
+        "  block 3\n    add r3,r3,{}\n    ret r1,r0,0\n",
+        i, i, i % 100, (i * 7 + 1) % count, twice ? 4 : 3, i == changed ? 8 : 9);
+    if (twice) text += "  block 4\n    add r3,r3,9\n    ret r1,r0,0\n";
+  }
+  return text;
+}
+
+TEST(Compare, ThreadsFindWhatOneFinds) {
+  const Program before = parse_program(many_procedures(600, false), fake_machine());
+  const Program after = parse_program(many_procedures(600, true), fake_machine());
+  Comparison alone(before, after, nullptr);
+  alone.run();
+  ASSERT_EQ(alone.difference(), std::nullopt);
+  EXPECT_EQ(alone.pairs().size(), 5u * 600);
+  for (const size_t workers : {2, 3, 4, 7}) {
+    const auto together = walk_together(before, after, nullptr, workers);
+    ASSERT_NE(together, nullptr);
+    EXPECT_EQ(together->difference(), std::nullopt);
+    EXPECT_EQ(together->pairs(), alone.pairs());
+    EXPECT_EQ(together->counts().instructions, alone.counts().instructions);
+    EXPECT_EQ(together->counts().blocks_reached, alone.counts().blocks_reached);
+  }
+}
+
+TEST(Compare, EachThreadFindsDifferences) {
+  const Program before = parse_program(many_procedures(600, false), fake_machine());
+  for (const unsigned changed : {0u, 63u, 64u, 130u, 400u, 599u}) {
+    const Program after = parse_program(many_procedures(600, false, changed), fake_machine());
+    const auto together = walk_together(before, after, nullptr, 4);
+    ASSERT_NE(together, nullptr);
+    EXPECT_NE(together->difference(), std::nullopt) << changed;
   }
 }
 

@@ -119,6 +119,19 @@ TEST(X8664Lift, CallOfTheNextInstruction) {
   EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
 }
 
+/// A no-op that nothing leads to is in no block, also if its operand is at a distance.
+TEST(X8664Lift, PaddingThatSeemsToRefer) {
+  const Lifted lifted({0xeb, 7,                                   // f: jmp 1f
+                       0x0f, 0x1f, 0x05, 0xf7, 0xff, 0xff, 0xff,  // nopl f(%rip)
+                       0x48, 0x8d, 0x05, 1, 0, 0, 0, 0xc3,        // 1: lea g(%rip),%rax; ret
+                       0xc3},                                     // g: ret
+                      {{"f", 17}, {"g", 1}});
+  const Procedure& f = lifted["f"];
+  EXPECT_TRUE(f.movable()) << f.reason;
+  ASSERT_EQ(f.blocks.size(), 2u);
+  EXPECT_NE(reference_of(f, f.blocks[1].instructions[0]), nullptr);
+}
+
 TEST(X8664Lift, BarriersAtTheReturnAddress) {
   const auto state_with = [](uint8_t operation, uint8_t number) {
     const Lifted lifted({0xe8, 1, 0, 0, 0, 0xc3,                                  // f: call g; ret
