@@ -121,15 +121,16 @@ TEST(X8664Lift, CallOfTheNextInstruction) {
 
 /// A no-op that nothing leads to is in no block, also if its operand is at a distance.
 TEST(X8664Lift, PaddingThatSeemsToRefer) {
-  const Lifted lifted({0xeb, 7,                                   // f: jmp 1f
-                       0x0f, 0x1f, 0x05, 0xf7, 0xff, 0xff, 0xff,  // nopl f(%rip)
-                       0x48, 0x8d, 0x05, 1, 0, 0, 0, 0xc3,        // 1: lea g(%rip),%rax; ret
-                       0xc3},                                     // g: ret
+  const Lifted lifted({0xeb, 7,                             // f: jmp 1f
+                       0x0f, 0x1f, 0x05, 8, 0, 0, 0,        // nopl g(%rip)
+                       0x48, 0x8d, 0x05, 1, 0, 0, 0, 0xc3,  // 1: lea g(%rip),%rax; ret
+                       0xc3},                               // g: ret
                       {{"f", 17}, {"g", 1}});
   const Procedure& f = lifted["f"];
   EXPECT_TRUE(f.movable()) << f.reason;
   ASSERT_EQ(f.blocks.size(), 2u);
   EXPECT_NE(reference_of(f, f.blocks[1].instructions[0]), nullptr);
+  EXPECT_EQ(lifted["g"].state, Procedure::State::opaque);  // it seems to be read
 }
 
 TEST(X8664Lift, BarriersAtTheReturnAddress) {
