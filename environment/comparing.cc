@@ -271,7 +271,7 @@ std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
     if (change > kMuch)
       return {false, fmt::format("do not ship: it seems slower, by {}, but {}; {}", size, doubt,
                                  sameness(trials))};
-    return {true, fmt::format("ship: {}; {}", sameness(trials), doubt)};
+    return {true, fmt::format("ship: {}; {}", doubt, sameness(trials))};
   }
   return {true, fmt::format("ship: no measurable difference in {}; {}", cost, sameness(trials))};
 }

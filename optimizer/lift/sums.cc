@@ -267,8 +267,7 @@ class SumFinder {
         const auto address = code_address(procedure, list[i]);
         if (!address) continue;
         const Operands operands = lifter_.machine.operands(list[i]);
-        const bool sum = has_plain(operands, true) && has_plain(operands, false) &&
-                         lifter_.machine.facts(list[i]).source == ValueSource::computed;
+        const bool sum = adds(list[i]) && has_plain(operands, true) && has_plain(operands, false);
         if (sum || is_added(procedure, block, i, operands)) note_sum(*address, address_of(list[i]));
       }
     }
@@ -328,7 +327,7 @@ class SumFinder {
         if (facts.flow == ControlFlow::none && std::ranges::find(uses, place.value) != uses.end()) {
           if (facts.source == ValueSource::copied || facts.source == ValueSource::selected)
             visit_defs(each, place.block, i + 1);
-          else if (adds(list[i], each))
+          else if (adds(list[i]) && has_plain(each, false))
             return true;
         }
         open = std::ranges::find(defs, place.value) == defs.end();
@@ -343,14 +342,11 @@ class SumFinder {
     return false;
   }
 
-  /// Whether the instruction computes with numbers rather than bits of vectors: it leaves flags, or
-  /// it forms an address.
-  bool adds(const Instruction& instruction, const Operands& operands) const {
-    if (lifter_.machine.facts(instruction).source != ValueSource::computed) return false;
-    if (whole_.forms_address(instruction)) return true;
-    const auto defs = std::span(operands.registers).first(operands.size).subspan(operands.uses);
-    return has_plain(operands, false) &&
-           std::ranges::any_of(defs, [&](Register r) { return is_flag(r); });
+  /// Whether the instruction makes a sum. Masks are no sums: clang forms "cond ? f : -1" by or, and
+  /// the C library mangles addresses by xor.
+  bool adds(const Instruction& instruction) const {
+    return whole_.adds(instruction) &&
+           lifter_.machine.facts(instruction).source == ValueSource::computed;
   }
 
   void note_sum(uint64_t base, uint64_t place) { sums_.push_back({base, place}); }

@@ -73,7 +73,7 @@ enum class ValueSource : uint8_t {
   copied,    // from the last register that the instruction uses
   selected,  // from a register that the instruction uses
   loaded,    // a whole address, from memory
-  equality,  // 0 or 1: whether two values are the same
+  equality,  // 0 or 1: whether two values are the same; or a constant
 };
 
 /// Routines of a compiler's run-time library whose calls do not follow the calling standard.
@@ -283,6 +283,8 @@ struct WholeAddresses {
   std::optional<int64_t> (*relative)(const Instruction& instruction);
   /// Whether the instruction only forms the address, rather than reading or writing memory there.
   bool (*forms_address)(const Instruction& instruction);
+  /// Whether the instruction adds or subtracts whole numbers.
+  bool (*adds)(const Instruction& instruction);
   /// Which number of the instruction that starts `code` begins `offset` bytes behind its start.
   Field (*field_at)(std::span<const uint8_t> code, unsigned offset);
   /// Whether two instructions do the same, but for direct branches' displacements and for fields

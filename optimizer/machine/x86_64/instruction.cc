@@ -307,6 +307,7 @@ enum class Passing : uint8_t {
   select,    // a conditional move
   bits,      // or, and, xor; compilers clear registers by xor
   subtract,  // and add, with carry or without; sbb makes 0 or -1 of a register and itself
+  number,    // or, and, xor of a register and a number; compilers make -1 by or
 };
 
 struct FormFacts {
@@ -321,6 +322,8 @@ Passing passing_of(const Form& form) {
   if (form.name == "cmov") return Passing::select;
   if (form.operand_count != 2 || form.operands[0].type != 'v') return Passing::none;
   const char from = form.operands[1].method;
+  if (form.name == "or and xor" && from == 'I' && form.operands[0].method == 'E')
+    return Passing::number;
   if (from != 'E' && from != 'G') return Passing::none;
   if (form.name == "mov") return from == 'E' ? Passing::load : Passing::move;
   if (form.name == "or and xor") return Passing::bits;
@@ -334,6 +337,11 @@ ValueSource source_of(Passing passing, const Instruction& instruction) {
   uint32_t fields;
   std::memcpy(&fields, instruction.registers, sizeof fields);
   const bool memory = (fields >> 23 & 1) != 0, whole = (fields >> 24 & 3) == 2;
+  if (passing == Passing::number) {
+    constexpr unsigned kOrNumber = 1;  // ModRM.reg
+    const bool constant = !memory && (fields & 31) == kOrNumber && instruction.immediate == -1;
+    return constant ? ValueSource::equality : ValueSource::computed;
+  }
   if (passing == Passing::target) return memory ? ValueSource::loaded : ValueSource::copied;
   if (passing == Passing::bits || passing == Passing::subtract) {
     const bool keeps = passing == Passing::bits && (fields >> 28) >= kOr;
@@ -704,6 +712,12 @@ bool forms_address(const Instruction& instruction) {
   return forms().forms[form_number(instruction)].name == "lea";
 }
 
+bool adds(const Instruction& instruction) {
+  const std::string_view name = forms().forms[form_number(instruction)].name;
+  return name == "add sub" || name == "adc sbb" || name == "inc dec" || name == "xadd" ||
+         name == "lea";
+}
+
 WholeAddresses::Field field_at(std::span<const uint8_t> code, unsigned offset) {
   using Field = WholeAddresses::Field;
   const Decoded d = decode_unit(code);
@@ -750,8 +764,11 @@ bool same(const WholeAddresses::Code& before, const WholeAddresses::Code& after,
 
 }  // namespace
 
-constinit const WholeAddresses kWholeAddresses = {
-    .relative = relative, .forms_address = forms_address, .field_at = field_at, .same = same};
+constinit const WholeAddresses kWholeAddresses = {.relative = relative,
+                                                  .forms_address = forms_address,
+                                                  .adds = adds,
+                                                  .field_at = field_at,
+                                                  .same = same};
 constinit const PushedReturns kPushedReturns = {.follow = follow_stack, .moves = moves_stack};
 
 }  // namespace respike::x86_64
