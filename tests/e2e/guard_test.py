@@ -3,7 +3,6 @@
 
 The program looks into its own file, as which it runs: optimized, it dies of the signal that it is told."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import sys
 import applications
 import common
 from common import expect
+from exec_test import can_intercept
 
 # The file of an optimized version has a note, whose name this program must not contain itself.
 PROGRAM = r"""
@@ -170,7 +170,7 @@ def cases(scratch):
     for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT):
         yield common.Case(f"fault {number.name}", lambda n=number.value: check_fault(scratch, n))
     checks = {"both": check_both, "ends": check_other_ends, "report": check_report, "many": check_many}
-    if os.path.isdir("/proc/sys/fs/binfmt_misc"):
+    if can_intercept():
         checks["below"] = check_below
     yield from common.named_cases(checks, scratch)
 

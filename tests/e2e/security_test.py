@@ -27,6 +27,11 @@ int main(void) {
 """
 
 
+def knows_all_users():
+    """Not in a user namespace that hides users: there nobody may be anybody."""
+    return any(int(line.split()[2]) == 0xFFFFFFFF for line in open("/proc/self/uid_map"))
+
+
 class Work(applications.World):
     def __init__(self, scratch, *commands):
         super().__init__(scratch)
@@ -89,7 +94,7 @@ def check_others(scratch):
     work = Work(scratch, "optimize")
     for path in (work.database.parent, work.database, work.files, work.files / "images"):
         before = path.stat()
-        for owner in (1000, 65534):
+        for owner in (1000, 65534) if knows_all_users() else (1000,):
             os.chown(path, owner, owner)
             work.expect_original("belongs to another user")
         os.chown(path, before.st_uid, before.st_gid)
