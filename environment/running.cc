@@ -152,8 +152,9 @@ std::optional<std::string> Environment::why_distrusted() const {
     // Where names can be removed by their owners alone, as in /tmp, anybody may make others.
     if ((status.st_mode & S_IWOTH) != 0 && !(around && (status.st_mode & S_ISVTX) != 0))
       return fmt::format("everybody may write to {} (chmod o-w)", path.string());
+    // Whoever owns the folder around can put other files there, but only files of his own.
     constexpr uid_t kNobody = 65534;
-    if (status.st_uid != own && status.st_uid != 0 &&
+    if (!around && status.st_uid != own && status.st_uid != 0 &&
         !(status.st_uid == kNobody && users_are_hidden()))
       return fmt::format("{} belongs to another user", path.string());
   }

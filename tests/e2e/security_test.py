@@ -92,7 +92,9 @@ def check_others(scratch):
     if os.geteuid() != 0:
         raise Skip("this needs root")
     work = Work(scratch, "optimize")
-    for path in (work.database.parent, work.database, work.files, work.files / "images"):
+    os.chown(work.database.parent, 1000, 1000)
+    work.expect_version()
+    for path in (work.database, work.files, work.files / "images"):
         before = path.stat()
         for owner in (1000, 65534) if knows_all_users() else (1000,):
             os.chown(path, owner, owner)
