@@ -263,7 +263,7 @@ std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
     return {true, fmt::format("ship: {} {} {}; {}", size, trials.modelled ? "fewer" : "less", cost,
                               sameness(trials))};
   constexpr size_t kEnough =
-      8;  // pairs of runs: of fewer, one is faster in all by chance too often
+      8;  // pairs of runs: in fewer, chance makes one faster in all too often
   constexpr double kMuch = 0.1;
   if (!trials.modelled && trials.runs < kEnough) {
     const std::string doubt = fmt::format("{} runs are too few to compare the {} ({} at least)",

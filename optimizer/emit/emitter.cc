@@ -258,12 +258,11 @@ void Emitter::CodeWriter::write_run(ProcedureId id, BlockId first, BlockId next)
   bytes_.clear();
   std::span<const Instruction> following;
   // The code behind the run must be what was packed: the block `next`, with its branch.
-  if (next != kNone &&
-      placement_.packing().continues(id, run_.blocks.back().first, next) &&
+  if (next != kNone && placement_.packing().continues(id, run_.blocks.back().first, next) &&
       placement_.packing().end(id, next) != BlockEnd::branch_dropped)
     following = program_[id].blocks[next].instructions.span();
-  machine_.codec.encode_at(
-      run_.code, emitter_.place_at(placement_.address(id, first), following), bytes_);
+  machine_.codec.encode_at(run_.code, emitter_.place_at(placement_.address(id, first), following),
+                           bytes_);
   if (bytes_.size() != run_.size)
     throw Error("internal error: code is not as large as it was measured", image_.path);
   std::copy(bytes_.begin(), bytes_.end(),
@@ -304,11 +303,9 @@ void Emitter::CodeWriter::finish_block(ProcedureId id, BlockId block_id, size_t 
   const auto branch_along = [&](size_t index, Edge::Kind side) {
     const uint64_t place = start + run_.places[index];
     const CodeLocation location{.procedure = id, .block = block.edge(side)->target};
-    if (!machine_.fixups.apply(
-            code[index], ReferenceKind::branch, place,
-            placement_.branch_target(place, code[index], location), 0))
-      throw Error(fmt::format("{} has a branch that does not reach", procedure.name),
-                  image_.path);
+    if (!machine_.fixups.apply(code[index], ReferenceKind::branch, place,
+                               placement_.branch_target(place, code[index], location), 0))
+      throw Error(fmt::format("{} has a branch that does not reach", procedure.name), image_.path);
     return placement_.resolve(location);
   };
   const auto finish_own_branch = [&](size_t index) {
@@ -320,9 +317,8 @@ void Emitter::CodeWriter::finish_block(ProcedureId id, BlockId block_id, size_t 
     const Instruction instruction = code[i];
     const uint64_t place = start + run_.places[i];
     // Part of the branch at the end, which may have two parts.
-    const bool last =
-        ends_in_branch &&
-        (i + 1 == own_end || (i + 2 == own_end && machine_.facts(code[i]).prefix));
+    const bool last = ends_in_branch &&
+                      (i + 1 == own_end || (i + 2 == own_end && machine_.facts(code[i]).prefix));
     uint64_t branch_target = 0;
     code[i] = emitter_.resolved(id, instruction, place);
     if (machine_.whole != nullptr) {

@@ -19,9 +19,10 @@
 // Example: LuaJIT keeps the places of its operations as 16-bit distances from lj_vm_asm_begin, and
 // adds them up in C: "lea lj_vm_asm_begin(%rip),%rcx; movzwl (%rax),%edx; add %rcx,%rdx".
 //
-// Limits: an address of code is followed neither through memory nor into callees. Distances are
-// tried where the procedure that adds refers to them, or up to 512 bytes from there. Sums of which
-// no part is an address that the procedure forms, or loads from a known word, count at jumps only.
+// Limits: an address of code is followed neither through memory nor into callees. What or, and, xor
+// or a multiplication makes of an address is taken for no address. Distances are tried where the
+// procedure that adds refers to them, or up to 512 bytes from there. Sums of which no part is an
+// address that the procedure forms, or loads from a known word, count at jumps only.
 
 #include "optimizer/lift/sums.h"
 
