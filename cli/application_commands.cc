@@ -402,11 +402,13 @@ void add_application_commands(CLI::App& app, const std::vector<std::string>& wor
   add_compare_commands(app, database, words);
   add_forgetting_commands(app, database);
   add_manager_command(app, database);
+  add_attend_command(app, database);
   app.fallthrough();
   const std::vector<CLI::App*> commands = app.get_subcommands(all);
   for (CLI::App* command : commands) command->fallthrough();
   for (size_t i = others; i < commands.size(); ++i) {
     const std::string footer = commands[i]->get_footer();
+    if (commands[i]->get_group().empty()) continue;  // hidden
     commands[i]->group("Applications");
     commands[i]->footer(
         footer + (footer.empty() ? "" : "\n") +

@@ -43,6 +43,8 @@ void add_manager_command(CLI::App& app, const SharedDatabase& database);
 /// compare, which also compares files, and check.
 void add_compare_commands(CLI::App& app, const SharedDatabase& database,
                           const std::vector<std::string>& words);
+/// attend, which nobody but Respike calls.
+void add_attend_command(CLI::App& app, const SharedDatabase& database);
 /// `words`: the words behind "--".
 void add_exec_command(CLI::App& app, const SharedDatabase& database,
                       const std::vector<std::string>& words);

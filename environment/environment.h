@@ -29,6 +29,7 @@
 #include "optimizer/pipeline.h"
 #include "profiledb/database.h"
 #include "profiledb/merging.h"
+#include "tas/attendant.h"
 #include "tas/interception.h"
 #include "tas/live_sessions.h"
 #include "tas/session.h"
@@ -202,6 +203,15 @@ class Environment {
   /// Ends the interception of programs in the session that this process is in. Throws Error when it
   /// is in none.
   void leave_session();
+  /// For the attendant (attending.cc): the instrumented version of a library that a program of the
+  /// application is about to open, made if Respike has never seen the library; nullopt: the library
+  /// is opened as it is.
+  std::optional<Substitution> version_of_opened(Id application,
+                                                const std::filesystem::path& library);
+  /// For the attendant: merges when so many counter files wait that they might fill the disk.
+  void merge_if_many();
+  /// For the attendant: notes the end of a program that it has watched.
+  void note_announced_fault(const AnnouncedEnd& end);
   /// Merges the counter files that runs left, and registers libraries that runs opened.
   MergeResult collect();
 
@@ -244,6 +254,10 @@ class Environment {
   std::optional<BuildRow> add_build(ImageRow& image, const ImageContent& content);
   void carry_over(const ImageRow& image, const BuildRow& build);
   void register_opened(const ApplicationRow& application);
+  Id add_opened(const ApplicationRow& application, const std::filesystem::path& library);
+  std::optional<Substitution> make_opened(const ApplicationRow& application,
+                                          const std::filesystem::path& path);
+  std::optional<ApplicationRow> application_of(Id number) const;
   bool is_registered(const ApplicationRow& application) const;
   void require_one_machine(const ApplicationRow& application) const;
   std::filesystem::path notes_folder(const ApplicationRow& application) const;
@@ -272,17 +286,22 @@ class Environment {
   std::filesystem::path sessions_folder() const;
   std::filesystem::path rules_folder() const;
   void tell_sessions();
-  void start_merging() const;
-  void merge_if_many();
+  void intercept(std::vector<InterceptedProgram> programs, const std::vector<int>& applications);
+  std::filesystem::path start_attendant(bool merges) const;
   MergeResult collect(bool snapshots);
-  void note_end(const ProgramEnd& end) const;
-  void note_fault(const ApplicationRow& application, const Launch& launch,
-                  const std::optional<FaultRow>& before, const ProgramEnd& end,
+  static void note_end(const std::filesystem::path& files, const ProgramEnd& end);
+  struct Ran {
+    std::string program, images;     // as in FaultRow
+    std::optional<FaultRow> before;  // the originals ran, because of this fault
+  };
+  void note_fault(const ApplicationRow& application, const Ran& ran, int signal,
                   const std::function<void(const std::string&)>& warn);
   std::optional<FaultRow> active_fault(const ApplicationRow& application,
                                        const std::vector<Substitution>& optimized) const;
   std::optional<FaultRow> active_fault(ApplicationRow application);
   void warn_of_faults();
+  void leave_message(const std::string& text) const;
+  void take_messages();
   std::vector<std::pair<std::filesystem::path, ProcessEnd>> noted_ends() const;
   ApplicationView view(const ApplicationRow& application);
 

@@ -1,8 +1,8 @@
 // The guard: when the optimized version of an application dies of a fault, the original runs
 // instead.
 //
-// Somebody has to wait for the program to see how it ends: `run --guard` does, for the price of a
-// process that waits. What it notes makes the next start that of the original, by whatever command,
+// Somebody has to see how the program ends. `run --guard` waits for it, for the price of a process;
+// below `exec` and `session` the attendant learns it from the kernel (tas/attendant.cc). What is noted makes the next start that of the original, by whatever command,
 // with a warning. If the original then dies of the same signal, the fault is not the rewriting's,
 // and the optimized version runs again; so a program that ends by abort() on purpose loses one
 // optimized run. Nothing is run twice by itself. The note is about the optimized images that ran:
@@ -17,13 +17,13 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstring>
 #include <ctime>
 
 #include "environment/describing.h"
 #include "environment/environment.h"
+#include "environment/guarding.h"
 #include "environment/verifying.h"
 #include "optimizer/base/error.h"
 
@@ -31,12 +31,7 @@ namespace respike {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-/// Signals that say that something is wrong in the program.
-constexpr std::array kFaults = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-
-/// As FaultRow::images. The store names files by their contents.
+/// The store names files by their contents.
 std::string images_text(const std::vector<Substitution>& optimized) {
   std::vector<std::string> hashes;
   for (const Substitution& s : optimized) hashes.push_back(s.substitute.filename());
@@ -44,7 +39,9 @@ std::string images_text(const std::vector<Substitution>& optimized) {
   return fmt::format("{}", fmt::join(hashes, " "));
 }
 
-}  // namespace
+std::string images_word(const std::string& images) {
+  return images.empty() ? "0" : content_hash({reinterpret_cast<const uint8_t*>(images.data()), images.size()}).hex();
+}
 
 std::string signal_name(int signal) {
   const char* name = sigabbrev_np(signal);
@@ -74,29 +71,30 @@ std::optional<FaultRow> Environment::active_fault(ApplicationRow application) {
   return active_fault(application, substitutions(application, {}));
 }
 
-/// Notes how the optimized images ended, or, after a fault of theirs (`before`), the originals.
-void Environment::note_fault(const ApplicationRow& application, const Launch& launch,
-                             const std::optional<FaultRow>& before, const ProgramEnd& end,
+/// Notes that the optimized images have died of a signal, or, after a fault of theirs
+/// (ran.before), the originals.
+void Environment::note_fault(const ApplicationRow& application, const Ran& ran, int signal,
                              const std::function<void(const std::string&)>& warn) try {
-  const int signal = WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0;
-  if (std::ranges::find(kFaults, signal) == kFaults.end()) return;
-  const std::string images = images_text(launch.substitutions);
+  if (!is_fault(signal)) return;
   const auto known = database_.fault_of(application.id);
   // The original has died so, too: nothing is new.
-  if (!before && known && known->original_too && known->signal == signal && known->images == images)
+  if (!ran.before && known && known->original_too && known->signal == signal &&
+      known->images == ran.images)
     return;
-  FaultRow fault = before.value_or(FaultRow{});
-  if (before) {
-    if (before->signal != signal) return;
+  FaultRow fault = ran.before.value_or(FaultRow{});
+  if (ran.before) {
+    if (ran.before->signal != signal) return;
     fault.original_too = true;
   } else {
-    fault = {
-        .program = launch.program, .images = images, .signal = signal, .noted = std::time(nullptr)};
+    fault = {.program = ran.program,
+             .images = ran.images,
+             .signal = signal,
+             .noted = std::time(nullptr)};
   }
   database_.put_fault(application.id, fault);
   tell_sessions();
   if (!warn) return;
-  if (before)
+  if (ran.before)
     warn(
         fmt::format("the original of {} died of {}, too: from now on its optimized version runs "
                     "again",
@@ -105,6 +103,22 @@ void Environment::note_fault(const ApplicationRow& application, const Launch& la
     warn(guard_text(application.name, fault));
 } catch (const Error& error) {
   if (warn) warn(fmt::format("the end of {} is not noted: {}", application.name, error.what()));
+}
+
+/// Notes the end of a program that nobody of Respike's has waited for. What ran is known by its
+/// images: when others would run now, nothing is noted.
+void Environment::note_announced_fault(const AnnouncedEnd& end) {
+  const auto application = application_of(end.application);
+  if (!application || application->mode != Mode::optimized) return;
+  const std::string images = images_text(substitutions(*application, {}));
+  if (images_word(images) != end.images) return;
+  Ran ran{database_.image(application->main_image).path, images, std::nullopt};
+  if (end.original) ran.before = active_fault(*application);
+  if (end.original && !ran.before) return;
+  const bool is_new = !end.original;
+  note_fault(*application, ran, WTERMSIG(end.end.status), [&](const std::string& text) {
+    if (!is_new) leave_message(text);  // the warning is given as long as the fault is active
+  });
 }
 
 /// Says which applications run as originals because of faults.

@@ -371,19 +371,28 @@ void Environment::register_opened(const ApplicationRow& application) {
     const fs::path path = without_detours(library);
     if (known.contains(path) || !known.insert(real_path(path)).second) continue;
     try {
-      const LoaderView view = read_loader_view(library);
-      if (view.machine != platform->machine)
-        throw Error(fmt::format("{} opened it, but it is no image for {}", application.name,
-                                platform->name),
-                    path);
-      const Id id = register_file(library, view, 0);
-      database_.add_application_image(application.id, id, Role::opened, path);
+      add_opened(application, library);
       notes_.push_back(fmt::format("{} opened {}: it belongs to the application now",
                                    application.name, path.string()));
     } catch (const Error& failure) {
       warnings_.warn(failure.what());
     }
   }
+}
+
+/// Makes a library that a program of the application opened one of the application's images.
+Id Environment::add_opened(const ApplicationRow& application, const fs::path& library) {
+  const fs::path path = without_detours(library);
+  const LoaderView view = read_loader_view(library);
+  const Platform* platform =
+      find_platform(machine_of(database_.image(application.main_image).path));
+  if (platform == nullptr || view.machine != platform->machine)
+    throw Error(fmt::format("{} opened it, but it is no image for {}", application.name,
+                            platform == nullptr ? "a known machine" : platform->name),
+                path);
+  const Id id = register_file(library, view, 0);
+  database_.add_application_image(application.id, id, Role::opened, path);
+  return id;
 }
 
 fs::path Environment::notes_folder(const ApplicationRow& application) const {

@@ -12,9 +12,7 @@
 // `ended/4711.1700000000123456789 -> exited 0` (process number and nanoseconds). The next command
 // that collects takes the note into the database.
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +26,8 @@
 
 #include "environment/describing.h"
 #include "environment/environment.h"
+#include "environment/file_lock.h"
+#include "environment/guarding.h"
 #include "environment/image_content.h"
 #include "environment/waiting_files.h"
 #include "optimizer/base/error.h"
@@ -52,24 +52,6 @@ bool users_are_hidden() {
   constexpr uint64_t kAll = ~uint32_t{0};
   return known < kAll;
 }
-
-/// A lock that one process holds at a time, as long as the object lives.
-class TryLock {
- public:
-  explicit TryLock(const fs::path& path)
-      : file_(open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600)),
-        held_(file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) == 0) {}
-  ~TryLock() {
-    if (file_ >= 0) close(file_);
-  }
-  TryLock(const TryLock&) = delete;
-  TryLock& operator=(const TryLock&) = delete;
-  bool held() const { return held_; }
-
- private:
-  int file_;
-  bool held_;
-};
 
 std::string describe(int status) {
   return WIFSIGNALED(status) ? fmt::format("killed by {}", WTERMSIG(status))
@@ -220,26 +202,29 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   const bool guarded =
       application.mode == Mode::optimized && !launch.substitutions.empty() && options.guard;
   if (!counts && !guarded && !fault) start(launch);
-  if (counts && program.view.dynamic)
+  if (counts && program.view.dynamic) {
     launch.notes = prepare_notes(notes_folder(application), *program.platform);
+    launch.notes.attendant = start_attendant(false);
+  }
   const ProgramEnd end = run_to_end(launch);
   if (counts)
-    note_end(end);
+    note_end(database_.files(), end);
   else
-    note_fault(application, launch, fault, end, options.warn);
+    note_fault(application, {launch.program, images_text(launch.substitutions), fault},
+               WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0, options.warn);
   return end;
 }
 
 /// Merges when so many counter files wait that they might fill the disk one day.
 void Environment::merge_if_many() {
   if (!many_files_wait(database_.spool())) return;
-  const TryLock merging(database_.files() / "merging");
+  const FileLock merging(database_.files() / "merging", FileLock::Wait::no);
   if (merging.held()) collect(false);
 }
 
 /// Ignores errors: the run counts all the same, its end is unknown.
-void Environment::note_end(const ProgramEnd& end) const {
-  const fs::path folder = database_.files() / kEnds;
+void Environment::note_end(const fs::path& files, const ProgramEnd& end) {
+  const fs::path folder = files / kEnds;
   std::error_code ignored;
   fs::create_directories(folder, ignored);
   fs::create_symlink(describe(end.status),
@@ -271,6 +256,7 @@ MergeResult Environment::collect() {
 MergeResult Environment::collect(bool snapshots) {
   if (access_ == Access::read) return {};
   make_paths_canonical();
+  if (snapshots) take_messages();
   MergeOptions options;
   options.snapshots = snapshots;
   const auto ends = noted_ends();

@@ -51,16 +51,14 @@ std::vector<InterceptedProgram> Environment::all_interceptions(const RunOptions&
 }
 
 void Environment::session(const RunOptions& options) {
-  Interception interception(all_interceptions(options), rules_folder());
-  merge_if_many();
-  start_merging();
-  interception.enter();
-  note_session(sessions_folder(), interception.folder());
+  intercept(all_interceptions(options), {});
   Interception::become(options.arguments);
 }
 
 std::vector<LiveSession> Environment::sessions() const {
-  return live_sessions(sessions_folder());
+  std::vector<LiveSession> all = live_sessions(sessions_folder());
+  std::erase_if(all, [](const LiveSession& session) { return !session.applications.empty(); });
+  return all;
 }
 
 void Environment::leave_session() {
@@ -74,7 +72,7 @@ void Environment::leave_session() {
 }
 
 void Environment::tell_sessions() {
-  const std::vector<LiveSession> all = sessions();
+  const std::vector<LiveSession> all = live_sessions(sessions_folder());
   if (all.empty()) return;
   // Below an intercepted program some files cannot be seen, and so not looked at.
   bool hidden = false;
@@ -84,9 +82,15 @@ void Environment::tell_sessions() {
   const std::vector<InterceptedProgram> programs =
       hidden ? std::vector<InterceptedProgram>() : all_interceptions({});
   for (const LiveSession& session : all) {
+    std::vector<InterceptedProgram> wanted = programs;
+    std::erase_if(wanted, [&](const InterceptedProgram& program) {
+      return !session.applications.empty() &&
+             std::ranges::find(session.applications, program.application) ==
+                 session.applications.end();
+    });
     const auto problem =
         hidden ? kHiddenByRun
-               : in_session(session, [&] { Interception(programs, session.rules).update(); });
+               : in_session(session, [&] { Interception(wanted, session.rules).update(); });
     if (problem)
       warnings_.warn(fmt::format("the session of process {} goes on as before: {}", session.process,
                                  *problem));

@@ -27,6 +27,7 @@ struct Platform {
   std::string_view model_option;     // drives a machine model; without it, a plugin does
   std::string_view places_option;    // with model_option: also where its events happen
   std::string_view opened_option;    // notes what is opened in a folder; without it, a module does
+  std::string_view attendant_option;  // with opened_option: who is asked for versions of it
   std::string_view quiet_option;     // says nothing when a signal ends the program
 
   // What is built into its dynamic linker (glibc as Debian configures it).

@@ -19,6 +19,7 @@
 //     FOLDER/respike-4026532201-0.table  programs with these first bytes (runtime/start_table.h)
 //     FOLDER/all                         all files that are substituted
 //     FOLDER/originals                   these files, where no substitute hides them
+//     FOLDER/attendant                   leads to the socket of the attendant (attendant.h)
 //     FOLDER/twins, FOLDER/copies        images with other first bytes than their originals
 //
 // The first bytes of a substitute must be others than those of any program, or the kernel would
@@ -68,6 +69,7 @@ constexpr const char* kStarter = "respike-starter";
 constexpr const char* kFolderOfRoot = "/run/respike";
 constexpr const char* kList = "all";
 constexpr const char* kTable = ".table";
+constexpr const char* kAttendant = "attendant";
 
 uint64_t nanoseconds(const struct statx_timestamp& time) {
   return uint64_t(time.tv_sec) * 1000000000u + time.tv_nsec;
@@ -136,14 +138,22 @@ std::string start_of_table(const Platform& platform) {
   return table;
 }
 
-void add_notes(std::string& table, const Notes& notes, const Platform& platform) {
+/// `attendant`: a path that leads to him, or nothing.
+void add_notes(std::string& table, const Notes& notes, const Platform& platform,
+               const fs::path& attendant) {
   if (notes.folder.empty()) return;
+  std::error_code error;
+  const bool asks = fs::is_symlink(attendant, error);
   if (!notes.audit_module.empty()) {
     add_field(table, 'a', notes.audit_module);
     add_field(table, 'f', "RESPIKE_OPENED=" + notes.folder.string());
+    if (asks) add_field(table, 'b', "RESPIKE_ATTENDANT=" + attendant.string());
   } else if (!platform.native()) {
     add_field(table, 'x', std::string(platform.opened_option));
     add_field(table, 'x', notes.folder);
+    if (!asks) return;
+    add_field(table, 'x', std::string(platform.attendant_option));
+    add_field(table, 'x', attendant);
   }
 }
 
@@ -206,6 +216,8 @@ void Interception::mount_rules() {
   put_folder(folder_ / "twins", 01777);
   put_folder(folder_ / "copies", 0711);
   put_folder(folder_ / "originals", 0711);
+  std::error_code error;
+  if (!attendant_.empty()) fs::create_symlink(attendant_, folder_ / kAttendant, error);
   keep_originals();
 }
 
@@ -371,7 +383,11 @@ std::string Interception::table_of(const std::string& magic,
       add_field(table, 's', s.substitute);
       add_field(table, 'k', kept_[s.original].place);
     }
-    add_notes(table, program->notes, platform);
+    if (!program->state.empty()) {
+      add_field(table, 'd', program->state);
+      add_field(table, 'h', program->images);
+    }
+    add_notes(table, program->notes, platform, folder_ / kAttendant);
   }
   return table + programs_outside(before_, magic);
 }

@@ -23,6 +23,8 @@ struct InterceptedProgram {
   int application = 0;         // programs of an application have the same libraries
   std::vector<CheckedSubstitution> substitutions;  // originals without symbolic links
   Notes notes;
+  std::string state;   // what the attendant is told (start_table.h, d); empty: nothing
+  std::string images;  // with `state`: tells versions apart, one word
 };
 
 /// What tells whether a file is still the same, also when it was only touched or copied anew. Reads
@@ -35,6 +37,10 @@ class Interception {
   /// `folder`: where the rules are kept, visible in the session alone; it stays empty outside. Root
   /// has a folder in /run instead, where other users whom root becomes can read the rules.
   Interception(std::vector<InterceptedProgram> programs, std::filesystem::path folder);
+
+  /// Who is told how programs end and asked for versions of what they open (attendant.h). To be
+  /// called before enter().
+  void set_attendant(std::filesystem::path path) { attendant_ = std::move(path); }
 
   /// Enters the session's namespaces. This process must have one thread. Throws Error, one
   /// sentence, when the system does not allow it.
@@ -66,7 +72,7 @@ class Interception {
                                         const Platform& platform);
 
   std::vector<InterceptedProgram> programs_;
-  std::filesystem::path folder_;
+  std::filesystem::path folder_, attendant_;
   std::vector<std::string> magics_;  // of all programs
   struct Kept {
     std::filesystem::path place;  // where the original is shown, too

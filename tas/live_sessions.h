@@ -15,11 +15,14 @@ struct LiveSession {
   pid_t process = 0;
   std::filesystem::path rules;  // Interception::folder()
   bool is_own = false;          // this process is in it, and not below an intercepted program
+  std::vector<int> applications;  // whose programs are intercepted; none: those of all
 };
 
 /// Notes in `folder` that this process, which has entered a session, is about to become the
-/// session's command. Throws Error when the note cannot be written.
-void note_session(const std::filesystem::path& folder, const std::filesystem::path& rules);
+/// session's command. `applications`: as in LiveSession. Throws Error when the note cannot be
+/// written.
+void note_session(const std::filesystem::path& folder, const std::filesystem::path& rules,
+                  const std::vector<int>& applications);
 
 /// The sessions noted in `folder` whose commands still run; notes of others are removed.
 std::vector<LiveSession> live_sessions(const std::filesystem::path& folder);

@@ -122,8 +122,12 @@ void Session::execute() const {
     file = find_emulator(platform, fmt::format("programs for {} run under it", platform.name));
     words = emulator_words(platform, program_.path);
     if (audited) words.insert(words.begin() + 1, {std::string(platform.variable_option), audit});
-    if (noted && !audited)
+    if (noted && !audited) {
       words.insert(words.begin() + 1, {std::string(platform.opened_option), launch_.notes.folder});
+      if (!launch_.notes.attendant.empty())
+        words.insert(words.begin() + 1,
+                     {std::string(platform.attendant_option), launch_.notes.attendant});
+    }
     words.push_back(executed_);
   } else {
     words.push_back(program_.path);
@@ -136,6 +140,8 @@ void Session::execute() const {
   }
   if (audited && platform.native()) putenv(strdup(audit.c_str()));
   if (audited) setenv("RESPIKE_OPENED", launch_.notes.folder.c_str(), 1);
+  if (audited && !launch_.notes.attendant.empty())
+    setenv("RESPIKE_ATTENDANT", launch_.notes.attendant.c_str(), 1);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);

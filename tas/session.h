@@ -17,6 +17,7 @@ namespace respike {
 struct Notes {
   std::filesystem::path folder;
   std::filesystem::path audit_module;  // for the dynamic linker; empty: the emulator makes notes
+  std::filesystem::path attendant;     // who is asked for versions of them; empty: nobody
 };
 
 struct Launch {

@@ -321,6 +321,8 @@ void load_program(Process& process, Thread& thread, const std::string& path,
     }
     linker = load(memory, File(linker_path), linker_path, false);
     entry = linker.entry;
+    process.linker_start = linker.start;
+    process.linker_end = linker.end;
   }
   memory.start_break((program.start >> 61) == 1 ? region_base(3) + kPage : program.end);
   const uint64_t argc = build_stack(memory, program, linker, name, arguments, environment,

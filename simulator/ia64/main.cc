@@ -37,6 +37,7 @@ constexpr const char* kUsage =
     "  --model FILE    drive a model of the Itanium 2; results in FILE.PID.N\n"
     "  --places        with --model: also where in which file the events happen\n"
     "  --opened DIR    note libraries that the program opens while it runs, as links in DIR\n"
+    "  --attendant S   with --opened: ask at the socket S for versions of these libraries\n"
     "  --brief         one line when a fault ends the program, without the registers\n"
     "  --quiet         nothing then, as on a real machine\n"
     "  --argv0 NAME    what the program sees as argv[0]\n"
@@ -75,6 +76,8 @@ std::optional<CommandLine> parse(int argc, char** argv) {
       good = value(line.options.model);
     else if (option == "--opened")
       good = value(line.options.opened);
+    else if (option == "--attendant")
+      good = value(line.options.attendant);
     else if (option == "--argv0")
       good = value(line.options.argv0);
     else if (option == "--append-counts")

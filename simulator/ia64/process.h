@@ -6,6 +6,7 @@
 #include <csignal>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,7 @@ struct Options {
   std::string counts;          ///< absolute path of the file of counts, or empty
   std::string model;           ///< absolute path of the model's files, without process, or empty
   std::string opened;          ///< absolute path of the folder of notes (opened.h), or empty
+  std::string attendant;       ///< with `opened`: who is asked for versions of libraries, or empty
   bool append_counts = false;  ///< the run has begun writing counts before this program
   bool places = false;         ///< with `model`: also where in which file the events happen
   bool brief = false;          ///< one line when a fault kills the program, without the registers
@@ -56,8 +58,12 @@ struct Process {
   std::string program;                ///< absolute path of the running program
   uint64_t entry = 0;                 ///< of the program itself, not of its dynamic linker
   std::atomic<bool> entered = false;  ///< control has reached `entry`
+  uint64_t linker_start = 0, linker_end = 0;  ///< where the dynamic linker is, if there is one
   GuestMemory memory;
   uint64_t trampoline = 0;  ///< address of the code that signal handlers return to
+
+  std::mutex asking_lock;
+  std::set<std::string> asked;  ///< libraries that the attendant was asked for
 
   std::mutex actions_lock;
   GuestAction actions[kSignals + 1];

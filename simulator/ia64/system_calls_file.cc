@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "simulator/ia64/memory_access.h"
+#include "simulator/ia64/opened.h"
 #include "simulator/ia64/signals.h"
 #include "simulator/ia64/system_calls.h"
 
@@ -104,6 +105,7 @@ int64_t open_at(Thread& thread, int folder, uint64_t path, int flags, uint64_t m
   const std::string name = guest_string(thread, path);
   if (is_own(name, "maps")) return open_text(thread.process.memory.describe(), flags);
   const std::string host = is_own(name, "exe") ? thread.process.program : host_path(thread, name);
+  if ((flags & O_ACCMODE) == O_RDONLY) ask_for_version(thread.process, thread.cpu.ip, host);
   return safe_system_call(thread, SYS_openat, static_cast<uint64_t>(folder),
                           reinterpret_cast<uint64_t>(host.c_str()), static_cast<uint64_t>(flags),
                           mode);

@@ -28,12 +28,12 @@ function(respike_audit_module machine prefix)
       -ffreestanding -fno-builtin -fno-stack-protector -fno-strict-aliasing
       -fno-tree-loop-distribute-patterns  # makes calls of memcpy and memset
       -fno-asynchronous-unwind-tables -fno-unwind-tables
-      ${ARGN} -I ${own}
-      -nostdlib -shared -Wl,-Bsymbolic -Wl,--build-id=none -Wl,-z,now -s
+      ${ARGN} -I ${PROJECT_SOURCE_DIR} -I ${own}
+      -nostdlib -shared -Wl,-Bsymbolic -Wl,--build-id=none -Wl,-z,now -Wl,-z,defs -s
       -o ${folder}/${machine}.so ${source}
     COMMAND ${CMAKE_COMMAND} -D INPUT=${folder}/${machine}.so
       -D OUTPUT=${folder}/${machine}_audit_module.inc -P ${RESPIKE_EMBED_SCRIPT}
-    DEPENDS ${source} ${own}/system_call.h ${RESPIKE_EMBED_SCRIPT} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    DEPENDS ${source} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/asking.h ${own}/system_call.h ${RESPIKE_EMBED_SCRIPT} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     COMMENT "Compiling the audit module for ${machine}"
     VERBATIM)
   target_sources(respike_tas PRIVATE ${folder}/${machine}_audit_module.inc)

@@ -1,4 +1,5 @@
-/* Notes which libraries a program opens while it runs (dlopen), for an instrumented run.
+/* Notes which libraries a program opens while it runs (dlopen), for an instrumented run, and asks for
+   versions of them.
 
    The dynamic linker loads this audit module (LD_AUDIT, rtld-audit(7)) and tells it about every
    object that it loads. Objects that come after the program was loaded have been opened. A note is
@@ -6,23 +7,36 @@
    path, its name the hash of that path. One system call makes a note, so there is never half a
    note; a note that exists is left alone; and a note stays whatever becomes of the process.
 
+   Before a library is opened, the module asks the attendant (tas/attendant.cc) for the library's
+   version and waits: the attendant mounts it over the library, if there is one, and the dynamic
+   linker opens it by the library's own path. A process asks once for each path. It does not ask for
+   what is substituted already, nor for what the attendant left alone when it was asked before: then
+   a link `PATH's hash.left` holds the size and time of that file. When there is no answer in time,
+   the process asks no more.
+
    This is freestanding code inside somebody else's process, with the rules of the start code
    (instrument/runtime/start.c): it never harms its host, leaves nothing open, and on any failure
    does nothing. First the module takes both variables out of the environment and closes the file by
    which it was loaded (LD_AUDIT=/proc/self/fd/N, tas/session.cc), so that neither the program nor
    its children see them. Only the module's mapping in /proc/self/maps stays visible.
 
+   A program may have shut itself in (seccomp), and be killed for system calls that it does not need
+   itself. So the module only watches from when a filter was added, which /proc/self/status tells.
+
    The module uses no library: it is loaded into a namespace of its own, into which the dynamic
    linker would load a second C library. */
 
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
+#include <linux/stat.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "system_call.h" /* of the machine */
+#include "tas/runtime/asking.h"
 
-enum { PATH_SIZE = 4096, NOTE_SIZE = 17 };
+enum { PATH_SIZE = 4096, NOTE_SIZE = 17, LEFT_SIZE = 5, WAIT = 10000 /* milliseconds */ };
+enum { CONSISTENT = 0 /* LA_ACT_CONSISTENT */, ASKED = 1024, MODE = 0170000, REGULAR_FILE = 0100000 };
 
 #define VISIBLE __attribute__((visibility("default")))
 
@@ -32,8 +46,12 @@ struct link_map {
   const char* name;
 };
 
-static char folder[PATH_SIZE]; /* of the notes, with a slash at the end; "": not known */
+static char folder[PATH_SIZE];    /* of the notes, with a slash at the end; "": not known */
+static char attendant[PATH_SIZE]; /* "": none, or it has not answered */
+static uintptr_t* program; /* its cookie: the first object of the first namespace */
 static int program_is_loaded;
+static uint64_t first_filters;   /* that the process had when the program was loaded */
+static uint64_t asked[ASKED];    /* hashes of paths, by their last bits; the newest stay */
 
 /* What follows the prefix; NULL when the text starts otherwise. */
 static char* behind(char* text, const char* prefix) {
@@ -41,12 +59,38 @@ static char* behind(char* text, const char* prefix) {
   return *prefix == 0 ? text : NULL;
 }
 
-static void keep_folder(const char* path) {
+static void keep_path(char* to, const char* path, const char* end) {
   size_t size = 0;
   while (path[size] != 0) ++size;
-  if (size == 0 || size + 1 + NOTE_SIZE > PATH_SIZE) return;
-  for (size_t i = 0; i < size; ++i) folder[i] = path[i];
-  folder[size] = '/';
+  if (size == 0 || size + 1 + NOTE_SIZE + LEFT_SIZE > PATH_SIZE) return;
+  for (size_t i = 0; i < size; ++i) to[i] = path[i];
+  ask_text(to + size, end);
+}
+
+/* Two numbers of /proc/self/status in one: which mode of seccomp, and how many filters. */
+static uint64_t filters(void) {
+  static const char kName[] = "\nSeccomp";
+  static char text[PATH_SIZE];
+  uint64_t both = 0;
+  const long file = system_call(__NR_openat, AT_FDCWD, (long)"/proc/self/status", O_CLOEXEC, 0, 0, 0);
+  if (file < 0) return 0;
+  const long size = system_call(__NR_read, file, (long)text, sizeof text - 1, 0, 0, 0);
+  system_call(__NR_close, file, 0, 0, 0, 0, 0);
+  text[size < 0 ? 0 : size] = 0;
+  for (char* at = text; *at != 0; ++at) {
+    char* digit = behind(at, kName);
+    if (digit == NULL) continue;
+    while (*digit != 0 && *digit != '\n' && (*digit < '0' || *digit > '9')) ++digit;
+    uint64_t number = 0;
+    for (; *digit >= '0' && *digit <= '9'; ++digit) number = number * 10 + (uint64_t)(*digit - '0');
+    both = both << 32 | number;
+  }
+  return both;
+}
+
+/* Whether this process may still do what other programs do. */
+static int is_free(void) {
+  return filters() == first_filters;
 }
 
 /* Closes the file of the first module in the list, which is this one, and takes it out of the list;
@@ -76,8 +120,11 @@ __attribute__((constructor)) static void leave_environment(int count, char** arg
   for (char** from = environment; *from != NULL; ++from) {
     char* modules = behind(*from, "LD_AUDIT=");
     const char* notes = behind(*from, "RESPIKE_OPENED=");
-    if (notes != NULL) keep_folder(notes);
-    if (notes == NULL && (modules == NULL || take_first(modules))) *to++ = *from;
+    const char* path = behind(*from, "RESPIKE_ATTENDANT=");
+    if (notes != NULL) keep_path(folder, notes, "/");
+    if (path != NULL) keep_path(attendant, path, "");
+    if (notes != NULL || path != NULL) continue;
+    if (modules == NULL || take_first(modules)) *to++ = *from;
   }
   *to = NULL;
 }
@@ -88,37 +135,139 @@ static char* append(char* to, const char* end, const char* text) {
   return to < end ? to : NULL;
 }
 
-static void note(const char* path) {
-  static char target[PATH_SIZE], name[PATH_SIZE]; /* the dynamic linker holds its lock */
+/* An absolute path of a file; NULL when it is too long. The dynamic linker holds its lock, so the
+   place may be static. */
+static char* absolute(const char* path) {
+  static char target[PATH_SIZE];
   char* at = target;
   if (path[0] != '/') {
-    if (system_call(__NR_getcwd, (long)target, sizeof target - 1, 0, 0, 0, 0) <= 0) return;
+    if (system_call(__NR_getcwd, (long)target, sizeof target - 1, 0, 0, 0, 0) <= 0) return NULL;
     while (*at != 0) ++at;
     *at++ = '/';
   }
-  if (append(at, target + sizeof target, path) == NULL) return;
-  at = append(name, name + sizeof name, folder);
-  uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-  for (const char* byte = target; *byte != 0; ++byte)
+  return append(at, target + sizeof target, path) == NULL ? NULL : target;
+}
+
+/* The path of a file in the folder of an object, as $ORIGIN has it; NULL when it is too long. */
+static char* beside(const struct link_map* object, const char* file) {
+  static char path[PATH_SIZE];
+  char* at = path;
+  if (object->name != NULL && object->name[0] != 0) {
+    at = append(path, path + sizeof path, object->name);
+    if (at == NULL) return NULL;
+  } else { /* the program */
+    const long size =
+        system_call(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, sizeof path, 0, 0);
+    if (size <= 0) return NULL;
+    at = path + size;
+  }
+  while (at > path && at[-1] != '/') --at;
+  return append(at, path + sizeof path, file) == NULL ? NULL : path;
+}
+
+static char* append_hexadecimal(char* to, uint64_t number) {
+  for (int shift = 60; shift >= 0; shift -= 4) *to++ = "0123456789abcdef"[number >> shift & 15];
+  *to = 0;
+  return to;
+}
+
+static uint64_t hash_of(const char* path) { /* FNV-1a */
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char* byte = path; *byte != 0; ++byte)
     hash = (hash ^ (unsigned char)*byte) * 0x100000001b3u;
-  for (int shift = 60; shift >= 0; shift -= 4) *at++ = "0123456789abcdef"[hash >> shift & 15];
-  *at = 0;
-  system_call(__NR_symlinkat, (long)target, AT_FDCWD, (long)name, 0, 0, 0);
+  return hash;
+}
+
+/* The path of the note about a path. */
+static char* note_of(const char* path, const char* kind) {
+  static char name[PATH_SIZE];
+  char* at = append(name, name + sizeof name, folder);
+  ask_text(append_hexadecimal(at, hash_of(path)), kind)[0] = 0;
+  return name;
+}
+
+static void note(const char* path) {
+  const char* target = absolute(path);
+  if (target == NULL) return;
+  system_call(__NR_symlinkat, (long)target, AT_FDCWD, (long)note_of(target, ""), 0, 0, 0);
+}
+
+/* Whether the attendant left the file alone when it was asked before. */
+static int was_left(const char* path, const struct statx* status) {
+  char now[40], then[40];
+  char* at = append_hexadecimal(now, status->stx_size);
+  *at++ = '-';
+  append_hexadecimal(at, (uint64_t)status->stx_mtime.tv_sec * 1000000000u + status->stx_mtime.tv_nsec);
+  const long size = system_call(__NR_readlinkat, AT_FDCWD, (long)note_of(path, ".left"), (long)then,
+                                sizeof then - 1, 0, 0);
+  if (size < 0) return 0;
+  then[size] = 0;
+  const char* end = behind(then, now);
+  return end != NULL && *end == 0;
+}
+
+/* Asks for the version of a library that will be opened. */
+static void ask_for(const char* path) {
+  static char message[PATH_SIZE + 32];
+  struct statx status;
+  const char* target = absolute(path);
+  if (target == NULL) return;
+  const uint64_t hash = hash_of(target);
+  if (asked[hash % ASKED] == hash) return;
+  if (system_call(__NR_statx, AT_FDCWD, (long)target, 0, STATX_BASIC_STATS, (long)&status, 0) != 0)
+    return;
+  if ((status.stx_mode & MODE) != REGULAR_FILE || !is_free()) return;
+  asked[hash % ASKED] = hash;
+  if ((status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0 || was_left(target, &status)) return;
+  char* application = folder; /* the last part of its path */
+  for (char* at = folder; at[0] != 0 && at[1] != 0; ++at)
+    if (*at == '/') application = at + 1;
+  char* at = message;
+  *at++ = 'o';
+  while (*application != 0 && *application != '/') *at++ = *application++;
+  *at++ = 0;
+  at = ask_text(at, target);
+  if (ask(attendant, message, (size_t)(at - message), WAIT) == 0) attendant[0] = 0;
 }
 
 VISIBLE unsigned la_version(unsigned version) {
   return version;
 }
 
-VISIBLE void la_preinit(uintptr_t* cookie) {
-  (void)cookie;
+static void note_loaded(void) {
+  if (program_is_loaded) return;
+  first_filters = filters();
   program_is_loaded = 1;
 }
 
-VISIBLE unsigned la_objopen(struct link_map* map, long space, uintptr_t* cookie) {
-  (void)space;
+/* Called when the objects of a namespace are complete. Constructors of the program's libraries come
+   later, and may open libraries. */
+VISIBLE void la_activity(uintptr_t* cookie, unsigned state) {
+  if (cookie == program && state == CONSISTENT) note_loaded();
+}
+
+VISIBLE void la_preinit(uintptr_t* cookie) {
   (void)cookie;
-  if (program_is_loaded && folder[0] != 0 && map->name != NULL && map->name[0] != 0)
+  note_loaded();
+}
+
+/* Called for the name that is to be opened, and for each place where a name without a slash is
+   looked for. */
+VISIBLE char* la_objsearch(const char* name, uintptr_t* cookie, unsigned kind) {
+  (void)kind;
+  int is_path = 0;
+  for (const char* at = name; *at != 0; ++at) is_path = is_path || *at == '/';
+  if (!program_is_loaded || !is_path || attendant[0] == 0 || folder[0] == 0) return (char*)name;
+  char* below = behind((char*)name, "$ORIGIN/");
+  if (below == NULL) below = behind((char*)name, "${ORIGIN}/");
+  const char* path = below == NULL ? name : beside((struct link_map*)*cookie, below);
+  if (path != NULL) ask_for(path);
+  return (char*)name;
+}
+
+VISIBLE unsigned la_objopen(struct link_map* map, long space, uintptr_t* cookie) {
+  if (space == 0 && program == NULL) program = cookie;
+  if (program_is_loaded && folder[0] != 0 && map->name != NULL && map->name[0] != 0 && is_free())
     note(map->name);
   return 0; /* no interest in its symbols */
 }

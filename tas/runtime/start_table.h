@@ -16,15 +16,19 @@
        i RECORD    of its file: device, inode, size, times of modification and change, sum
        g NUMBER    of its application
        r PATH      what runs in its place; none: it runs as it is
+       d STATE     the attendant is told of each start. STATE: c, the program is counted; v, its
+                   optimized version runs; k and a decimal number, the same, but version and
+                   original have died of that signal; o, the original runs, because the version died
+       h NUMBER    with d: which optimized images these are
        o PATH, i RECORD, s PATH, k PATH   a library, its substitute, and the library again where
                                           no substitute hides it; any number of times
        a PATH      the audit module
-       f PATH      the folder of notes for the audit module
+       f WORD, b WORD   variables for the audit module: its folder of notes, and the attendant
        x WORD      more words for the emulator, behind its first
 
    The file `all` has three fields for each file that a program of the session may see another one
    in the place of: p PATH; k PATH, as above; g NUMBER, of its application if it is a program, else
-   empty. */
+   empty. The link `attendant` leads to the socket of the attendant. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -12,6 +12,8 @@
        RULES/all: all files that some program of the session sees others in the place of
        RULES/originals: these files, where no substitute hides them
        RULES/twins: below
+       RULES/attendant: leads to the socket of the attendant (tas/attendant.cc), who is told of
+           programs that are guarded or counted and says whether the original shall run
 
    First bytes do not tell programs apart: a copy, or another build, may begin alike. Such a file
    runs as it is; but the kernel would call the starter for it again, for ever. So a *twin* is
@@ -34,6 +36,7 @@
 #include <linux/stat.h>
 
 #include "entry.h" /* of the machine */
+#include "tas/runtime/asking.h"
 #include "tas/runtime/freestanding.h"
 #include "tas/runtime/start_table.h"
 
@@ -315,9 +318,12 @@ static const char* audit_variable(const char* module, char** environment, Text* 
 }
 
 /* The environment with the variables of the audit module, which removes them again. LD_AUDIT keeps
-   its place if there is one. `audit`: NULL for an emulator, which gives it to the program alone. */
-static void set_variables(char** to, char** from, const char* audit, const char* notes) {
+   its place if there is one. `audit`: NULL for an emulator, which gives it to the program alone.
+   `attendant`: NULL when there is none. */
+static void set_variables(char** to, char** from, const char* audit, const char* notes,
+                          const char* attendant) {
   *to++ = (char*)notes;
+  if (attendant != NULL) *to++ = (char*)attendant;
   for (; *from != NULL; ++from) {
     const int replaced = audit != NULL && behind(*from, "LD_AUDIT=") != NULL;
     *to++ = replaced ? (char*)audit : *from;
@@ -411,10 +417,10 @@ static long execute_or_emulate(const Table* table, char* program, Start* start, 
   const char* module = field_of(table, program, 'a');
   Text variable;
   const char* audit = module == NULL ? NULL : audit_variable(module, start->environment, &variable);
-  char* variables[count_of(start->environment) + 3];
+  char* variables[count_of(start->environment) + 4];
   if (audit != NULL) {
     set_variables(variables, start->environment, emulated ? NULL : audit,
-                  field_of(table, program, 'f'));
+                  field_of(table, program, 'f'), field_of(table, program, 'b'));
     start->environment = variables;
   }
   if (!emulated) return execute(start);
@@ -431,6 +437,22 @@ static void say_that_it_runs_as_it_is(const char* program) {
   Text text = text_of("respike-starter: ", program);
   append(&text, " runs as it is: its version cannot be read by this user\n");
   CALL3(write, 2, text.text, text.size);
+}
+
+/* Tells the attendant of a start. Whether the original is to run. */
+static int runs_original(const Start* start, const Table* table, char* program, const char* state) {
+  enum { WAIT = 1000 /* milliseconds */ };
+  const char* group = field_of(table, program, 'g');
+  const char* images = field_of(table, program, 'h');
+  Text message = text_of("s", state);
+  append(&message, " ");
+  append(&message, group == NULL ? "0" : group);
+  append(&message, " ");
+  append(&message, images == NULL ? "0" : images);
+  append(&message, " ");
+  append_number(&message, ask_time(ASK_REAL_TIME), 10);
+  const char answer = ask(text_of(start->rules, "/attendant").text, message.text, message.size, WAIT);
+  return answer == 'o' || (answer == 0 && *state == 'o');
 }
 
 static void run(Start* start, long file) {
@@ -452,6 +474,8 @@ static void run(Start* start, long file) {
     say_that_it_runs_as_it_is(start->path);
     image = program = NULL;
   }
+  const char* state = field_of(&table, program, 'd');
+  if (state != NULL && runs_original(start, &table, program, state)) image = program = NULL;
   const char* flags = field_of(&table, table.at, 'm'); /* NULL: programs are emulated */
   Text twin;
   if (image == NULL && flags != NULL) {

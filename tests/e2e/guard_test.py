@@ -3,6 +3,7 @@
 
 The program looks into its own file, as which it runs: optimized, it dies of the signal that it is told."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import sys
 import applications
 import common
 from common import expect
-from exec_test import can_intercept
+from exec_test import can_intercept, wait_until
 
 # The file of an optimized version has a note, whose name this program must not contain itself.
 PROGRAM = r"""
@@ -44,6 +45,7 @@ class Work(applications.World):
         source = self.folder / "program.c"
         source.write_text("#define _GNU_SOURCE\n" + PROGRAM)
         self.program = self.folder / "program"
+        self.environment["R"] = common.RESPIKE
         subprocess.run(["gcc", "-O2", "-w", *link, "-Wl,--emit-relocs", source, "-o", self.program], check=True)
         self.ok("register", self.program)
         self.ok("optimize", "program")
@@ -166,12 +168,61 @@ def check_many(scratch):
     work.expect_run("original", 3, "SIGSEGV", "run", "program", signal.SIGSEGV.value)
 
 
+def can_watch():
+    """Whether the kernel tells whoever holds a pidfd how a process ended: Linux 6.15."""
+    return can_intercept() and tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2]) >= (6, 15)
+
+
+def check_watched(scratch, way, link):
+    """Below a shell, which alone waits for the program: the next start is the original's, in the same session."""
+    work = Work(scratch, link)
+    segv, abort = signal.SIGSEGV.value, signal.SIGABRT.value
+
+    def versions(script):
+        outcome = work.respike(*way, "sh", "-c", script)
+        return outcome.stdout.decode().split()
+
+    program = work.program
+    expect(versions(f"{program}; {program} {signal.SIGTERM.value}; {program}") == ["optimized"] * 3, "no fault")
+    expect(not work.is_guarded(), "no fault, but a note of it")
+    seen = versions(f"{program} {segv}; {program}; {program} {segv}; exec {program}")
+    expect(seen == ["optimized", "original", "original", "original"], f"{seen}")
+    wait_until(work.is_guarded, "the fault is noted")
+    expect(b"died of SIGSEGV" in work.ok("list").stderr, "no warning")
+    expect(versions(f"{program}; {program} {segv}") == ["original"] * 2, "another session")
+    seen = versions(f'{program}; "$R" mode program optimized --again; {program}; {program} {segv}; {program}')
+    expect(seen == ["original", "optimized", "optimized", "original"], f"--again: {seen}")
+    wait_until(work.is_guarded, "noted again")
+    work.ok("mode", "program", "optimized", "--again")
+    both = f"{program} {abort} {abort}"
+    seen = versions(f"{both}; {both}; sleep 1; {both}; {both}; {program}")
+    expect(seen == ["optimized", "original", *["optimized"] * 3], f"both: {seen}")
+    expect(not work.is_guarded(), "both versions died alike")
+
+
+def check_crowd(scratch):
+    """Many at once; each start after a fault runs the original."""
+    work = Work(scratch)
+    segv = signal.SIGSEGV.value
+    script = f"for i in 1 2 3 4 5 6 7 8; do ( for j in 1 2 3 4 5; do {work.program} {segv}; {work.program}; done ) & done; wait"
+    outcome = work.respike("exec", "program", "--", "sh", "-c", script)
+    lines = outcome.stdout.decode().split()
+    expect(len(lines) == 80 and lines.count("optimized") <= 8 and "optimized" not in lines[16:], f"{lines}")
+    wait_until(work.is_guarded, "the fault is noted")
+
+
 def cases(scratch):
     for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT):
         yield common.Case(f"fault {number.name}", lambda n=number.value: check_fault(scratch, n))
     checks = {"both": check_both, "ends": check_other_ends, "report": check_report, "many": check_many}
     if can_intercept():
         checks["below"] = check_below
+    if can_watch():
+        pie, static = ("-fPIE", "-pie"), ("-static", "-no-pie")
+        for name, way in (("exec", ["exec", "program", "--"]), ("session", ["session"])):
+            checks[f"watched: {name}"] = lambda s, w=way: check_watched(s, w, pie)
+            checks[f"watched: {name}, static"] = lambda s, w=way: check_watched(s, w, static)
+        checks["crowd"] = check_crowd
     yield from common.named_cases(checks, scratch)
 
 

@@ -1,0 +1,62 @@
+// respike attend: pieces of work that the attendant of running programs calls for
+// (environment/attending.cc). Hidden from --help: nobody else has a use for it. What it has to tell
+// the user waits for the next command.
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cli/application_commands.h"
+
+namespace respike::cli {
+namespace {
+
+struct AttendArguments {
+  long long application = 0;
+  std::string library, images, ran;
+  int signal = 0;
+};
+
+/// Prints the library's path and that of its version, each with a zero behind; nothing when it has
+/// none.
+void print_version(const AttendArguments& arguments, const DatabaseOption& database) {
+  const auto version = Environment(database.database())
+                           .version_of_opened(arguments.application, arguments.library);
+  if (!version) return;
+  for (const std::string& path : {version->original.string(), version->substitute.string()})
+    std::fwrite(path.c_str(), 1, path.size() + 1, stdout);
+}
+
+}  // namespace
+
+void add_attend_command(CLI::App& app, const SharedDatabase& database) {
+  CLI::App* attend = app.add_subcommand("attend", "What the attendant of programs calls for");
+  attend->group("");
+  attend->require_subcommand(1);
+  auto arguments = std::make_shared<AttendArguments>();
+
+  attend->add_subcommand("merge", "Merge counter files if many wait")->callback([database] {
+    Environment(database->database()).merge_if_many();
+  });
+
+  CLI::App* opened = attend->add_subcommand("opened", "Make the version of an opened library");
+  opened->add_option("APPLICATION", arguments->application)->required();
+  opened->add_option("LIBRARY", arguments->library)->required();
+  opened->callback([arguments, database] { print_version(*arguments, *database); });
+
+  CLI::App* fault = attend->add_subcommand("fault", "Note that a program has died");
+  fault->add_option("APPLICATION", arguments->application)->required();
+  fault->add_option("IMAGES", arguments->images)->required();
+  fault->add_option("SIGNAL", arguments->signal)->required();
+  fault->add_option("RAN", arguments->ran)->required();
+  fault->callback([arguments, database] {
+    AnnouncedEnd end;
+    end.application = int(arguments->application);
+    end.images = arguments->images;
+    end.original = arguments->ran == "original";
+    end.end.status = arguments->signal;
+    Environment(database->database()).note_announced_fault(end);
+  });
+}
+
+}  // namespace respike::cli

@@ -1,0 +1,210 @@
+// What the attendant of programs does (tas/attendant.h): merges counter files, makes versions of
+// libraries that programs open, and notes how programs end.
+//
+// A test-suite may start a program so often that counter files fill the disk. So the attendant of a
+// command merges them whenever a hundred wait. What is left at the end, the next command of Respike
+// merges.
+//
+// The attendant does not touch the database itself: what SQLite knows of it belongs to the process
+// that opened it. It calls `respike attend` for each piece of work. Example: a program opens
+// /usr/lib/app/plugin.so, which Respike has never seen. `respike --db X.db attend opened 3
+// /usr/lib/app/plugin.so` registers and instruments the library and prints its path and that of its
+// version; the attendant mounts it.
+//
+// What such a command has to tell the user waits in the file `messages`, which the next command
+// prints.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+
+#include "environment/environment.h"
+#include "environment/file_lock.h"
+#include "environment/image_content.h"
+#include "environment/waiting_files.h"
+#include "host/platform.h"
+#include "optimizer/base/error.h"
+#include "tas/substitutes.h"
+
+namespace respike {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kMessages = "messages";
+
+/// Calls `respike --db DATABASE WORDS...`; returns what it printed.
+std::string call_respike(const fs::path& database, std::vector<std::string> words) {
+  words.insert(words.begin(), {"respike", "--db", database.string()});
+  std::array<int, 2> output{};
+  if (pipe2(output.data(), O_CLOEXEC) != 0) return "";
+  const pid_t process = fork();
+  if (process == 0) {
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    dup2(output[1], STDOUT_FILENO);
+    execv("/proc/self/exe", pointers.data());
+    _exit(1);
+  }
+  close(output[1]);
+  std::string text;
+  std::array<char, 4096> block;
+  for (ssize_t got; process > 0 && (got = read(output[0], block.data(), block.size())) != 0;) {
+    if (got < 0 && errno != EINTR) break;
+    if (got > 0) text.append(block.data(), size_t(got));
+  }
+  close(output[0]);
+  while (process > 0 && waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return text;
+}
+
+/// The hash by which the audit module and the emulator of Itanium name the note about a path.
+std::string note_name(const fs::path& path) {
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char byte : path.native()) hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
+  return fmt::format("{:016x}", hash);
+}
+
+/// Notes in the folder that a library is left alone as long as it has this size and time, so that
+/// nobody asks for it.
+void note_left(const fs::path& folder, const fs::path& asked, const fs::path& file) {
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0) return;
+  const uint64_t time =
+      uint64_t(status.st_mtim.tv_sec) * 1000000000u + uint64_t(status.st_mtim.tv_nsec);
+  std::error_code error;
+  const fs::path note = folder / (note_name(asked) + ".left");
+  fs::remove(note, error);
+  fs::create_symlink(fmt::format("{:016x}-{:016x}", uint64_t(status.st_size), time), note, error);
+}
+
+/// The counters that an instrumented image was made with, as its options say.
+Counters counters_of(const std::string& options) {
+  constexpr std::string_view kOption = "--counters ";
+  const size_t at = options.find(kOption);
+  if (at == options.npos) return Counters::shared;
+  const std::string rest = options.substr(at + kOption.size());
+  return counters_named(rest.substr(0, rest.find(' '))).value_or(Counters::shared);
+}
+
+}  // namespace
+
+/// Starts an attendant for this process; returns its address. `merges`: merges counter files, too.
+fs::path Environment::start_attendant(bool merges) const {
+  const fs::path database = fs::absolute(database_.path()), spool = fs::absolute(database_.spool()),
+                 files = fs::absolute(database_.files());
+  Duties duties;
+  if (merges) duties.is_due = [=] { return many_files_wait(spool); };
+  duties.work = [=] { call_respike(database, {"attend", "merge"}); };
+  duties.open = [=](int application, const fs::path& library) -> std::optional<Substitution> {
+    const std::string paths =
+        call_respike(database, {"attend", "opened", std::to_string(application), library});
+    const size_t end = paths.find('\0');
+    if (end == paths.npos) return std::nullopt;
+    return Substitution{paths.substr(0, end), paths.c_str() + end + 1};
+  };
+  duties.counted = [=](const ProgramEnd& end) { note_end(files, end); };
+  duties.fault = [=](const AnnouncedEnd& end) {
+    call_respike(database, {"attend", "fault", std::to_string(end.application), end.images,
+                            std::to_string(WTERMSIG(end.end.status)),
+                            end.original ? "original" : "optimized"});
+  };
+  return respike::start_attendant(files, duties);
+}
+
+std::optional<ApplicationRow> Environment::application_of(Id number) const {
+  for (const ApplicationRow& application : database_.applications())
+    if (application.id == number) return application;
+  return std::nullopt;
+}
+
+std::optional<Substitution> Environment::version_of_opened(Id number, const fs::path& library) {
+  const auto application = application_of(number);
+  if (!application || application->mode != Mode::instrumented || why_distrusted())
+    return std::nullopt;
+  const ProgramImage program = read_program(database_.image(application->main_image).path);
+  const fs::path file = host_path(library, sysroot_of(*program.platform));
+  // One at a time: many processes may open the library at once, and it is made once.
+  const FileLock alone(database_.files() / "opening", FileLock::Wait::yes);
+  try {
+    if (auto version = make_opened(*application, fs::canonical(file))) {
+      const auto usable = usable_substitutions(program, {*version}, {});
+      if (!usable.empty()) return usable.front();
+    }
+  } catch (const std::exception& error) {
+    leave_message(fmt::format("{} opened {} as it is: {}", application->name, file.string(),
+                              error.what()));
+  }
+  note_left(notes_folder(*application), library, file);
+  return std::nullopt;
+}
+
+/// The instrumented version of a file that a program opened. Only what Respike has never seen is
+/// made: whoever chose images of the application to be instrumented chose among the others.
+std::optional<Substitution> Environment::make_opened(const ApplicationRow& application,
+                                                     const fs::path& path) {
+  std::optional<ImageRow> known;
+  Counters counters = Counters::shared;
+  for (const ApplicationImage& used : database_.images_of(application.id)) {
+    if (used.image.path == path) {
+      // A library that is loaded already must stay the same file for the dynamic linker.
+      if (used.role != Role::opened || !has_derived(used.image.id, DerivedKind::instrumented))
+        return std::nullopt;
+      known = used.image;
+    }
+    if (used.role != Role::main) continue;
+    const auto build = known_build(used.image);
+    const auto made =
+        build ? database_.newest_derived(build->id, DerivedKind::instrumented) : std::nullopt;
+    if (made) counters = counters_of(made->options);
+  }
+  const bool is_new = !known;
+  ImageRow image = known ? *known : database_.image(add_opened(application, path));
+  const auto build = refresh(image);
+  if (!build) {
+    leave_message(fmt::format("{} opened {}: it belongs to the application now, but {}",
+                              application.name, path.string(), image.reason));
+    return std::nullopt;
+  }
+  ImageOutcome outcome;
+  instrument_image(image, *build, counters, outcome);
+  if (is_new)
+    leave_message(fmt::format("{} opened {}: it belongs to the application now, and was counted "
+                              "at once",
+                              application.name, path.string()));
+  tell_sessions();
+  const auto made = database_.newest_derived(build->id, DerivedKind::instrumented);
+  if (!made) return std::nullopt;
+  return Substitution{path, database_.store().path(made->content)};
+}
+
+/// Keeps a sentence for the user until the next command.
+void Environment::leave_message(const std::string& text) const {
+  const std::string line = text + "\n";
+  const fs::path path = database_.files() / kMessages;
+  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return;
+  [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+  close(file);
+}
+
+/// Tells what commands of the attendant had to tell.
+void Environment::take_messages() {
+  const fs::path path = database_.files() / kMessages;
+  const fs::path taken = fmt::format("{}.{}", path.string(), getpid());
+  if (rename(path.c_str(), taken.c_str()) != 0) return;
+  std::ifstream file(taken);
+  for (std::string line; std::getline(file, line);) notes_.push_back(line);
+  unlink(taken.c_str());
+}
+
+}  // namespace respike

@@ -1,0 +1,49 @@
+#pragma once
+// A process beside a program, or beside all programs below a command, which serves them: it makes
+// versions of libraries that programs open, and learns how programs end.
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "tas/private_mounts.h"
+#include "tas/session.h"
+
+namespace respike {
+
+/// How a program that the starter announced has ended.
+struct AnnouncedEnd {
+  int application = 0;
+  std::string images;     // which versions: InterceptedProgram::Guard::images
+  bool original = false;  // their originals ran, because of a fault
+  ProgramEnd end;
+};
+
+/// Signals that say that something is wrong in a program.
+bool is_fault(int signal);
+
+/// What an attendant does. What may take long is called in a process of its own.
+struct Duties {
+  /// Called every second: whether `work` is to be done. That is done in a process of its own.
+  std::function<bool()> is_due;
+  std::function<void()> work;
+  /// What is to be seen in the place of a library that a program of the application is about to
+  /// open; nullopt: the library itself. In a process of its own.
+  std::function<std::optional<Substitution>(int application, const std::filesystem::path& library)>
+      open;
+  /// A counted program has ended.
+  std::function<void(const ProgramEnd& end)> counted;
+  /// A guarded program has died of a fault. In a process of its own. Until that ends, the original
+  /// runs when the versions are to be started again.
+  std::function<void(const AnnouncedEnd& end)> fault;
+};
+
+/// Starts an attendant, which is no child of this process and ends with it; what this process
+/// becomes by execve() is still this process. `folder`: where a name exists for a moment. Returns
+/// the path that programs ask by; empty when there can be no attendant.
+std::filesystem::path start_attendant(const std::filesystem::path& folder, const Duties& duties);
+
+}  // namespace respike

@@ -1,0 +1,24 @@
+#pragma once
+// What the kernel tells of processes in /proc, and their namespaces.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+namespace respike {
+
+/// When a process was made, in clock ticks since the system started; 0: there is no such process.
+uint64_t start_ticks(pid_t process);
+
+/// The inode of a file, which tells namespaces apart; 0: there is no file.
+uint64_t inode_of(const std::string& path);
+
+/// The path that stands for the mount namespace of a process.
+std::string mount_namespace_of(pid_t process);
+
+/// Enters the mount namespace of a process, and the user namespace that it belongs to. This process
+/// must have one thread. Throws Error when that is not allowed.
+void enter_mount_namespace_of(pid_t process);
+
+}  // namespace respike

@@ -1,0 +1,409 @@
+#!/usr/bin/env python3
+"""Libraries that a counted program opens and that Respike has never seen count from the first run on.
+
+A program opens plugins in all ways that there are. It has to print the same without Respike, in the first run,
+which makes the versions of the plugins while the program waits, and in the second run, which waits for nothing.
+And it has to run on when a plugin cannot be instrumented, or when the attendant is gone or hangs."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import common
+import ia64_programs
+from applications import World
+from common import Skip, expect
+from exec_test import ALPHA, USERS
+
+KINDS = {"native": ["gcc"]}
+if shutil.which(ALPHA[0]) and shutil.which("qemu-alpha"):
+    KINDS["alpha"] = ALPHA
+if ia64_programs.toolchain():
+    KINDS["ia64"] = [ia64_programs.toolchain() / "bin" / "ia64-linux-gnu-gcc"]
+PLUGINS = 30
+
+# Opens the plugins that it is told, in the way that it is told, and prints what they say.
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static char** paths;
+static int open_all(int print) {
+  int sum = 0;
+  for (char** path = paths; *path; path++) {
+    void* plugin = dlopen(*path, RTLD_NOW);
+    if (!plugin) { puts(dlerror()); exit(9); }
+    int (*value)(int) = (int (*)(int))dlsym(plugin, "value");
+    Dl_info info;
+    dladdr((void*)value, &info);
+    sum += value(3);
+    if (print) printf("%s: %d\n", info.dli_fname, value(3));
+    dlclose(plugin);
+  }
+  return sum;
+}
+static void* many_times(void* times) {
+  long sum = 0;
+  for (int i = 0; i < atoi(times); i++) sum += open_all(0);
+  return (void*)sum;
+}
+int main(int count, char** arguments) {
+  const char* how = arguments[1];
+  paths = arguments + 2;
+  if (!strcmp(how, "wait")) { puts("ready"); fflush(stdout); getchar(); }
+  if (!strcmp(how, "threads")) {
+    paths++;
+    pthread_t threads[8];
+    void* sum;
+    for (int i = 0; i < 8; i++) pthread_create(&threads[i], 0, many_times, arguments[2]);
+    for (int i = 0; i < 8; i++) { pthread_join(threads[i], &sum); printf("%ld\n", (long)sum); }
+  } else if (!strcmp(how, "children")) {
+    for (int i = 0; i < 8; i++) if (fork() == 0) return open_all(0) & 127;
+    int status, sum = 0;
+    while (wait(&status) > 0) sum += status;
+    printf("%d\n", sum);
+  } else if (!strcmp(how, "make")) {
+    for (int i = 0; i < 3; i++) {
+      char command[9000];
+      snprintf(command, sizeof command, "cp %s made.so && sync made.so", paths[0]);
+      if (system(command)) return 8;
+      char* made[] = {"./made.so", 0};
+      paths = made;
+      open_all(1);
+      paths = arguments + 2;
+      if (unlink("made.so")) { perror("made.so"); return 7; }
+    }
+  } else {
+    printf("%d\n", open_all(1));
+  }
+  return 4;
+}
+"""
+PLUGIN = r"""
+#include <stdio.h>
+#ifdef OPENS
+#include <dlfcn.h>
+static void* other;
+__attribute__((constructor)) static void begin(void) { other = dlopen(OPENS, RTLD_NOW); }
+#endif
+__attribute__((noinline)) static int step(int i) { return i & 1 ? 3 * i + NUMBER : i / 2; }
+int value(int count) {
+  int sum = NUMBER;
+#ifdef OPENS
+  sum += ((int (*)(int))dlsym(other, "value"))(count);
+#endif
+  for (int i = 0; i < count; i++) sum += step(i);
+  return sum;
+}
+"""
+
+
+class Work(World):
+    """A registered program in mode instrumented, and plugins of which Respike knows nothing."""
+
+    def __init__(self, scratch, kind="native", plugins=3, user="own user", counters="shared"):
+        super().__init__(scratch)
+        self.kind, self.user = kind, USERS[user]
+        self.database = self.folder / "a b" / "profiles.db"
+        if kind == "ia64":
+            self.environment["QEMU_LD_PREFIX"] = str(ia64_programs.toolchain() / "sysroot")
+        source = self.folder / "program.c"
+        source.write_text(PROGRAM)
+        self.program = self.folder / "program"
+        subprocess.run(
+            [*KINDS[kind], "-O1", "-w", "-Wl,-q", "-rdynamic", source, "-o", self.program, "-ldl", "-lpthread"], check=True
+        )
+        self.plugins = [self.plugin(f"plugin{number}.so", f"-DNUMBER={number}") for number in range(plugins)]
+        if self.user:
+            shutil.chown(self.folder, 65534, 65534)
+        # A file must be older than the process that opens it.
+        time.sleep(0.05)
+        self.ok("register", self.program)
+        self.ok("instrument", "program", "--counters", counters)
+
+    def plugin(self, name, *options, relocations=("-Wl,-q",)):
+        source = self.folder / "plugin.c"
+        source.write_text(PLUGIN)
+        path = self.folder / name
+        subprocess.run([*KINDS[self.kind], "-O1", "-w", "-shared", "-fPIC", *relocations, *options, source, "-o", path], check=True)
+        return path
+
+    def respike(self, *args, **options):
+        return common.run_command([*self.user, common.RESPIKE, *args], env=self.environment, cwd=self.folder, **options)
+
+    def ok(self, *args, **options):
+        outcome = self.respike(*args, **options)
+        expect(outcome.status == 0, f"{args}: {outcome}")
+        return outcome
+
+    def plain(self, *words):
+        """What the program does without Respike."""
+        emulator = {
+            "native": [],
+            "alpha": ["qemu-alpha", "-L", os.environ.get("QEMU_LD_PREFIX", "/usr/alpha-linux-gnu")],
+            "ia64": [pathlib.Path(common.RESPIKE).parent / "respike-ia64", "--sysroot", self.environment.get("QEMU_LD_PREFIX")],
+        }[self.kind]
+        return common.run_command([*emulator, self.program, *words], cwd=self.folder)
+
+    def runs(self, *plugins):
+        """How many runs of each plugin were counted; None: it has no version."""
+        shown = self.images("program")
+        return [
+            shown[path.name]["profile"]["runs"] if path.name in shown and shown[path.name]["instrumented"] else None
+            for path in plugins
+        ]
+
+
+WAYS = {
+    "run": lambda work, words: ["run", "program", *words],
+    "exec": lambda work, words: ["exec", "program", "--", work.program, *words],
+    "session": lambda work, words: ["session", work.program, *words],
+}
+
+
+def check_first_run(scratch, kind, way, user="own user"):
+    work = Work(scratch, kind, PLUGINS, user)
+    words = ["plain", *(f"./{plugin.name}" if number % 2 else plugin for number, plugin in enumerate(work.plugins))]
+    expected = work.plain(*words)
+    expect(expected.status == 4, f"{expected}")
+    for run in (1, 2):
+        begun = time.monotonic()
+        outcome = work.respike(*WAYS[way](work, words))
+        took = time.monotonic() - begun
+        expect(outcome.behaviour() == expected.behaviour(), f"{run}: {common.describe_difference(expected, outcome)}")
+        expect(run == 1 or took < 5, f"the second run waits: {took} s")
+        shown = work.ok("show", "program")
+        counted = work.runs(*work.plugins)
+        expect(counted == [run] * PLUGINS, f"{run}: {counted}; {shown}")
+        told = shown.stderr.decode().count("was counted at once")
+        expect(told == (PLUGINS if run == 1 else 0), f"{run}: {shown.stderr}")
+    (coverage,) = {work.images("program")[plugin.name]["profile"]["coverage"] for plugin in work.plugins}
+    expect(coverage > 0, "nothing of the plugins was counted")
+    expect(work.images("program")["program"]["profile"]["runs"] == 2, "the program itself")
+
+
+def check_left_alone(scratch, kind, way):
+    """A library that cannot be instrumented is opened as it is, with a note; nobody asks for it again."""
+    work = Work(scratch, kind, 2)
+    plain = work.plugin("unknown.so", "-DNUMBER=9", relocations=())
+    damaged = work.folder / "damaged.so"
+    damaged.write_bytes(plain.read_bytes())
+    time.sleep(0.05)
+    words = ["plain", work.plugins[0], plain, work.plugins[1]]
+    expected = work.plain(*words)
+    for run in (1, 2):
+        outcome = work.respike(*WAYS[way](work, words))
+        expect(outcome.behaviour() == expected.behaviour(), f"{common.describe_difference(expected, outcome)}")
+    shown = work.ok("show", "program")
+    expect(b"unknown.so: it belongs to the application now, but" in shown.stderr, f"{shown}")
+    expect(work.runs(*work.plugins, plain) == [2, 2, None], f"{work.runs(*work.plugins, plain)}")
+    left = list(pathlib.Path(f"{work.database}.files").glob("opened/*/*.left"))
+    expect(len(left) == 1, f"{left}")
+
+
+def attendant_of(work):
+    """The process number of the attendant: it is in / and serves a socket."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                command = (process / "cmdline").read_bytes()
+                if str(work.folder).encode() not in (process / "environ").read_bytes() or b"respike" not in command:
+                    continue
+                if os.readlink(process / "cwd") == "/" and os.readlink(process / "fd/4").startswith("socket:"):
+                    return int(process.name)
+            except OSError:
+                continue
+        time.sleep(0.01)
+    raise common.Failure("there is no attendant")
+
+
+def check_without_attendant(scratch, kind, how):
+    """The attendant is killed, or hangs, before the program opens anything."""
+    work = Work(scratch, kind)
+    words = ["wait", *work.plugins]
+    expected = work.plain(*words)
+    program = subprocess.Popen(
+        [common.RESPIKE, "run", "program", *words], env=work.environment, cwd=work.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    expect(program.stdout.readline() == b"ready\n", "it does not start")
+    attendant = attendant_of(work)
+    os.kill(attendant, how)
+    if how == signal.SIGKILL:
+        while pathlib.Path(f"/proc/{attendant}/fd/4").exists():
+            time.sleep(0.01)
+    begun = time.monotonic()
+    output = program.communicate(b"\n", timeout=60)[0]
+    took = time.monotonic() - begun
+    if how == signal.SIGSTOP:
+        os.kill(attendant, signal.SIGCONT)
+    expect(b"ready\n" + output == expected.stdout and program.returncode == 4, f"{output}")
+    expect(took < (5 if how == signal.SIGKILL else 20), f"it waited {took} s")
+    expect(work.runs(*work.plugins) == [None] * 3, "plugins have versions")
+    expect(work.images("program")["program"]["profile"]["runs"] == 1, "the program is counted")
+
+
+def check_full_disk(scratch):
+    """The store is full: the program runs on."""
+    if os.getuid() != 0:
+        raise Skip("only root can mount a small file system")
+    work = Work(scratch)
+    words = ["plain", *work.plugins]
+    expected = work.plain(*words)
+    files = f"{work.database}.files"
+    script = f"""set -e
+    cp -a '{files}' saved; mount -t tmpfs -o size=1m none '{files}'; cp -a saved/. '{files}'
+    dd if=/dev/zero of='{files}/filler' bs=4096 2>/dev/null || true
+    '{common.RESPIKE}' run program "$@" """
+    outcome = common.run_command(
+        ["unshare", "-m", "sh", "-c", script, "sh", *words], env=work.environment, cwd=work.folder
+    )
+    expect(outcome.stdout == expected.stdout and outcome.status == 4, f"{outcome}")
+
+
+def check_many(scratch, kind):
+    """A thousand times by eight threads at once, in forked children, and from constructors."""
+    work = Work(scratch, kind, counters="shared" if kind == "ia64" else "atomic")
+    opens = work.plugin("opens.so", "-DNUMBER=5", f'-DOPENS="{work.plugins[2]}"', "-ldl")
+    time.sleep(0.05)
+    times = {"native": 125, "alpha": 20, "ia64": 3}[kind]
+    for how, words in (("threads", [times, *work.plugins]), ("children", work.plugins), ("plain", [opens, work.plugins[2]])):
+        expected = work.plain(how, *words)
+        expect(expected.status == 4, f"{expected}")
+        for _ in range(2):
+            outcome = work.respike("run", "program", how, *words)
+            expect(outcome.behaviour() == expected.behaviour(), f"{how}: {common.describe_difference(expected, outcome)}")
+    counted = work.runs(*work.plugins, opens)
+    expect(counted[3] == 2 and all(runs and runs >= 2 for runs in counted), f"{counted}")
+
+
+def check_made(scratch, kind):
+    """A program makes a library, opens it and removes it, again and again: it is left alone."""
+    work = Work(scratch, kind, 1)
+    expected = work.plain("make", *work.plugins)
+    expect(expected.status == 4, f"{expected}")
+    outcome = work.respike("run", "program", "make", *work.plugins)
+    expect(outcome.behaviour() == expected.behaviour(), f"{common.describe_difference(expected, outcome)}")
+
+
+def check_loaded_already(scratch):
+    """A linked library that runs as it is, is opened by its path: it must not be loaded twice."""
+    work = Work(scratch, plugins=0)
+    linked = work.plugin("liblinked.so", "-DNUMBER=6")
+    source = work.folder / "main.c"
+    source.write_text(
+        "#include <dlfcn.h>\n#include <stdio.h>\nint value(int);\nint main(int count, char** a) {\n"
+        '  void* again = dlopen(a[1], RTLD_NOW);\n  printf("%d\\n", dlsym(again, "value") == (void*)value);\n  return value(2) & 1;\n}\n'
+    )
+    main = work.folder / "main"
+    subprocess.run(["gcc", "-w", "-Wl,-q", source, f"-L{work.folder}", "-llinked", "-Wl,-rpath,$ORIGIN", "-o", main], check=True)
+    (work.folder / "alias.so").symlink_to("liblinked.so")
+    work.ok("register", main)
+    work.ok("instrument", "main", "--image", "main")
+    for name in (linked, work.folder / "alias.so"):
+        outcome = work.respike("run", "main", name)
+        expect(outcome.stdout == b"1\n", f"{outcome}")
+    expect(not work.images("main")["liblinked.so"]["instrumented"], "it was not chosen")
+
+
+def check_new_build(scratch):
+    """A plugin that was opened before is built anew: its new version counts at once, too."""
+    work = Work(scratch)
+    words = ["plain", *work.plugins]
+    work.respike("run", "program", *words)
+    work.plugin("plugin1.so", "-DNUMBER=77")
+    time.sleep(0.05)
+    expected = work.plain(*words)
+    outcome = work.respike("run", "program", *words)
+    expect(outcome.behaviour() == expected.behaviour(), f"{common.describe_difference(expected, outcome)}")
+    expect(work.runs(*work.plugins) == [2, 1, 2], f"{work.runs(*work.plugins)}")
+
+
+def check_variables(scratch):
+    """Nothing of it is seen: variables, open files, and the folder of the socket."""
+    work = Work(scratch, plugins=1)
+    source = work.folder / "sees.c"
+    source.write_text(
+        "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdlib.h>\n"
+        'int main(int count, char** a) { dlopen(a[1], RTLD_NOW); system("env | grep -i respike_[ao]; ls -l /proc/$PPID/fd | grep -c ."); }\n'
+    )
+    main = work.folder / "sees"
+    subprocess.run(["gcc", "-w", "-Wl,-q", source, "-o", main], check=True)
+    work.ok("register", main)
+    work.ok("instrument", "sees")
+    expected = common.run_command([main, work.plugins[0]], env=work.environment, cwd=work.folder)
+    for way in ("run", "exec", "session"):
+        words = [work.plugins[0]]
+        command = ["run", "sees", *words] if way == "run" else [*(["exec", "sees", "--"] if way == "exec" else ["session"]), main, *words]
+        outcome = work.respike(*command)
+        expect(outcome.stdout == expected.stdout, f"{way}: {outcome} instead of {expected}")
+    expect(not list(pathlib.Path(f"{work.database}.files").glob("attendant*")), "the socket's name stays")
+
+
+def check_own_prison(scratch):
+    """A program that lets itself be killed for all system calls that opening a library does not need."""
+    work = Work(scratch, plugins=1)
+    source = work.folder / "prison.c"
+    source.write_text(r"""
+#include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#define KILL(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+int main(int count, char** a) {
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), KILL(socket), KILL(connect),
+      KILL(symlinkat), KILL(readlinkat), KILL(poll), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {sizeof code / sizeof *code, code};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+  void* plugin = dlopen(a[1], RTLD_NOW);
+  printf("%d\n", ((int (*)(int))dlsym(plugin, "value"))(4));
+  return 5;
+}
+""")
+    main = work.folder / "prison"
+    subprocess.run(["gcc", "-w", "-Wl,-q", source, "-o", main], check=True)
+    work.ok("register", main)
+    work.ok("instrument", "prison")
+    outcome = work.respike("run", "prison", work.plugins[0])
+    expect(outcome.status == 5 and outcome.stdout, f"{outcome}")
+
+
+def cases(scratch):
+    found = {}
+    for kind in KINDS:
+        for way in WAYS:
+            found[f"first run: {kind}, {way}"] = lambda k=kind, w=way: check_first_run(scratch, k, w)
+        found[f"left alone: {kind}"] = lambda k=kind: check_left_alone(scratch, k, "run")
+        found[f"many: {kind}"] = lambda k=kind: check_many(scratch, k)
+        found[f"made by the program: {kind}"] = lambda k=kind: check_made(scratch, k)
+        for how in (signal.SIGKILL, signal.SIGSTOP):
+            found[f"without attendant: {kind}, {how.name}"] = lambda k=kind, h=how: check_without_attendant(scratch, k, h)
+    for user in USERS:
+        if user != "own user":
+            for way in WAYS:
+                found[f"first run: native, {way}, {user}"] = lambda w=way, u=user: check_first_run(scratch, "native", w, u)
+    found["left alone: native, exec"] = lambda: check_left_alone(scratch, "native", "exec")
+    found["full disk"] = lambda: check_full_disk(scratch)
+    found["loaded already"] = lambda: check_loaded_already(scratch)
+    found["new build"] = lambda: check_new_build(scratch)
+    found["variables"] = lambda: check_variables(scratch)
+    found["own prison"] = lambda: check_own_prison(scratch)
+    for name, check in found.items():
+        yield common.Case(name, check)
+
+
+if __name__ == "__main__":
+    sys.exit(common.main(__doc__, cases))
