@@ -5,8 +5,10 @@ A program opens plugins in all ways that there are. It has to print the same wit
 which makes the versions of the plugins while the program waits, and in the second run, which waits for nothing.
 And it has to run on when a plugin cannot be instrumented, or when the attendant is gone or hangs."""
 
+import contextlib
 import os
 import pathlib
+import random
 import shutil
 import signal
 import subprocess
@@ -315,6 +317,45 @@ def check_loaded_already(scratch):
     expect(not work.images("main")["liblinked.so"]["instrumented"], "it was not chosen")
 
 
+def check_killed(scratch):
+    """SIGKILL at any moment of the first run: no mount and no half file stays, and the next run works."""
+    work = Work(scratch, plugins=1)
+    mounts = pathlib.Path("/proc/self/mountinfo").read_text()
+    whole = work.plugins[0].read_bytes()
+    chance = random.Random(5)
+    counted = 0
+    for number in range(int(os.environ.get("RESPIKE_KILLS", "12"))):
+        plugins = [work.folder / f"copy{number}.{part}.so" for part in range(3)]
+        for plugin in plugins:
+            shutil.copy(work.plugins[0], plugin)
+        time.sleep(0.05)
+        words = ["plain", *plugins]
+        process = subprocess.Popen(
+            [common.RESPIKE, "run", "program", *words], env=work.environment, cwd=work.folder, start_new_session=True, stdout=subprocess.DEVNULL
+        )
+        time.sleep(chance.uniform(0, 0.3))
+        if chance.random() < 0.5:
+            process.kill()
+        else:  # the attendant and its workers, and all others
+            for other in pathlib.Path("/proc").glob("[0-9]*"):
+                with contextlib.suppress(OSError):
+                    if str(work.database).encode() in (other / "environ").read_bytes() and int(other.name) != process.pid:
+                        os.kill(int(other.name), signal.SIGKILL)
+        process.wait()
+        expected = work.plain(*words)
+        outcome = work.respike("run", "program", *words)
+        expect(outcome.behaviour() == expected.behaviour(), f"{common.describe_difference(expected, outcome)}")
+        shown = work.ok("show", "program").stderr
+        expect(b"damaged" not in shown, f"{shown}")
+        runs = work.runs(*plugins)
+        expect(all(count in (None, 1, 2) for count in runs) and runs[2] is not None, f"{runs}")
+        expect(all(plugin.read_bytes() == whole for plugin in plugins), "an original was changed")
+        counted += sum(runs)
+    expect(counted > 0 and pathlib.Path("/proc/self/mountinfo").read_text() == mounts, "a mount stays")
+    names = [path.name for path in pathlib.Path(f"{work.database}.files").iterdir()]
+    expect(not [name for name in names if name.startswith(("attendant", "messages."))], f"{names}")
+
+
 def check_new_build(scratch):
     """A plugin that was opened before is built anew: its new version counts at once, too."""
     work = Work(scratch)
@@ -398,6 +439,7 @@ def cases(scratch):
     found["left alone: native, exec"] = lambda: check_left_alone(scratch, "native", "exec")
     found["full disk"] = lambda: check_full_disk(scratch)
     found["loaded already"] = lambda: check_loaded_already(scratch)
+    found["killed"] = lambda: check_killed(scratch)
     found["new build"] = lambda: check_new_build(scratch)
     found["variables"] = lambda: check_variables(scratch)
     found["own prison"] = lambda: check_own_prison(scratch)
