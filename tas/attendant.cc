@@ -372,7 +372,7 @@ bool Attendant::put_in_place(const Peer& peer, const Substitution& version) cons
 
 /// The socket, which listens, and an open file by which others find it. {-1, -1}: neither.
 std::array<int, 2> make_socket(const fs::path& folder) {
-  const int listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const int listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const int place = open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   const std::string name = fmt::format("attendant.{}", getpid());
   struct sockaddr_un address {};

@@ -386,6 +386,7 @@ std::string Interception::table_of(const std::string& magic,
     if (!program->state.empty()) {
       add_field(table, 'd', program->state);
       add_field(table, 'h', program->images);
+      add_field(table, 't', folder_ / kAttendant);
     }
     add_notes(table, program->notes, platform, folder_ / kAttendant);
   }

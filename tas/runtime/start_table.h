@@ -19,7 +19,7 @@
        d STATE     the attendant is told of each start. STATE: c, the program is counted; v, its
                    optimized version runs; k and a decimal number, the same, but version and
                    original have died of that signal; o, the original runs, because the version died
-       h NUMBER    with d: which optimized images these are
+       h WORD, t PATH   with d: which optimized images these are; leads to the attendant's socket
        o PATH, i RECORD, s PATH, k PATH   a library, its substitute, and the library again where
                                           no substitute hides it; any number of times
        a PATH      the audit module
@@ -28,7 +28,7 @@
 
    The file `all` has three fields for each file that a program of the session may see another one
    in the place of: p PATH; k PATH, as above; g NUMBER, of its application if it is a program, else
-   empty. The link `attendant` leads to the socket of the attendant. */
+   empty. */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -12,7 +12,7 @@
        RULES/all: all files that some program of the session sees others in the place of
        RULES/originals: these files, where no substitute hides them
        RULES/twins: below
-       RULES/attendant: leads to the socket of the attendant (tas/attendant.cc), who is told of
+       RULES/attendant: leads to the socket of the attendant (tas/attendant.cc), which is told of
            programs that are guarded or counted and says whether the original shall run
 
    First bytes do not tell programs apart: a copy, or another build, may begin alike. Such a file
@@ -440,10 +440,12 @@ static void say_that_it_runs_as_it_is(const char* program) {
 }
 
 /* Tells the attendant of a start. Whether the original is to run. */
-static int runs_original(const Start* start, const Table* table, char* program, const char* state) {
+static int runs_original(const Table* table, char* program, const char* state) {
   enum { WAIT = 1000 /* milliseconds */ };
   const char* group = field_of(table, program, 'g');
   const char* images = field_of(table, program, 'h');
+  const char* attendant = field_of(table, program, 't');
+  if (attendant == NULL) return *state == 'o';
   Text message = text_of("s", state);
   append(&message, " ");
   append(&message, group == NULL ? "0" : group);
@@ -451,7 +453,7 @@ static int runs_original(const Start* start, const Table* table, char* program, 
   append(&message, images == NULL ? "0" : images);
   append(&message, " ");
   append_number(&message, ask_time(ASK_REAL_TIME), 10);
-  const char answer = ask(text_of(start->rules, "/attendant").text, message.text, message.size, WAIT);
+  const char answer = ask(attendant, message.text, message.size, WAIT);
   return answer == 'o' || (answer == 0 && *state == 'o');
 }
 
@@ -475,7 +477,7 @@ static void run(Start* start, long file) {
     image = program = NULL;
   }
   const char* state = field_of(&table, program, 'd');
-  if (state != NULL && runs_original(start, &table, program, state)) image = program = NULL;
+  if (state != NULL && runs_original(&table, program, state)) image = program = NULL;
   const char* flags = field_of(&table, table.at, 'm'); /* NULL: programs are emulated */
   Text twin;
   if (image == NULL && flags != NULL) {
