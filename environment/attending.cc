@@ -98,8 +98,8 @@ Counters counters_of(const std::string& options) {
 
 }  // namespace
 
-/// Starts an attendant for this process; returns its address. `merges`: merges counter files, too.
-fs::path Environment::start_attendant(bool merges) const {
+/// Starts an attendant for this process. `merges`: merges counter files, too.
+Attendant Environment::start_attendant(bool merges) const {
   const fs::path database = fs::absolute(database_.path()), spool = fs::absolute(database_.spool()),
                  files = fs::absolute(database_.files());
   Duties duties;
@@ -118,7 +118,7 @@ fs::path Environment::start_attendant(bool merges) const {
                             std::to_string(WTERMSIG(end.end.status)),
                             end.original ? "original" : "optimized"});
   };
-  return respike::start_attendant(files, duties);
+  return Attendant(duties);
 }
 
 std::optional<ApplicationRow> Environment::application_of(Id number) const {

@@ -95,7 +95,7 @@ Version version_with(const OptimizedVersion& found, std::vector<Substitution> su
       .program = found.program,
       .enter =
           [substitutions = std::move(substitutions), foreign] {
-            if (const auto why = mount_privately(substitutions, foreign))
+            if (const auto why = mount_privately(substitutions, foreign, {}))
               throw Error(fmt::format("optimized images cannot be put in place here: {}", *why));
           },
       .name = std::move(name)};

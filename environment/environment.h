@@ -287,7 +287,7 @@ class Environment {
   std::filesystem::path rules_folder() const;
   void tell_sessions();
   void intercept(std::vector<InterceptedProgram> programs, const std::vector<int>& applications);
-  std::filesystem::path start_attendant(bool merges) const;
+  Attendant start_attendant(bool merges) const;
   MergeResult collect(bool snapshots);
   static void note_end(const std::filesystem::path& files, const ProgramEnd& end);
   struct Ran {

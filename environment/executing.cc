@@ -82,8 +82,7 @@ void Environment::intercept(std::vector<InterceptedProgram> programs,
                             const std::vector<int>& applications) {
   merge_if_many();
   Interception interception(std::move(programs), rules_folder());
-  interception.set_attendant(start_attendant(true));
-  interception.enter();
+  interception.enter(start_attendant(true));
   note_session(sessions_folder(), interception.folder(), applications);
 }
 

@@ -40,7 +40,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kEnds = "ended";  // folder of the notes
+constexpr const char* kEnds = "ended";           // folder of the notes
+constexpr const char* kAttendant = "attendant";  // folder of its socket
 constexpr int kManyFiles = 100;         // counter files that are merged before more come
 
 /// Whether this process is in a user namespace that does not know all users: the owners of their
@@ -204,7 +205,11 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   if (!counts && !guarded && !fault) start(launch);
   if (counts && program.view.dynamic) {
     launch.notes = prepare_notes(notes_folder(application), *program.platform);
-    launch.notes.attendant = start_attendant(false);
+    const fs::path folder = fs::absolute(database_.files() / kAttendant);
+    std::error_code error;
+    fs::create_directory(folder, error);
+    launch.notes.attendant = folder / "socket";
+    launch.start_attendant = [this] { return start_attendant(false); };
   }
   const ProgramEnd end = run_to_end(launch);
   if (counts)

@@ -22,9 +22,10 @@
 // twice; so nothing stays mounted when the program has not waited. A library that is younger than
 // the process is left alone: who made it will remove it, which a mount would not allow.
 //
-// The socket has no name, so nobody can take it and nothing stays when the attendant is killed: its
-// path is that of an open file of the attendant, /proc/PID/fd/N, which only the same user and root
-// can follow.
+// The attendant stays outside of the programs' namespaces, where it has its user's rights. But its
+// socket has its name in a file system that only the programs see: a process that is still one of
+// Respike, in the programs' namespace, shares the socket and gives it the name. So nobody else can
+// take or find it, and the name goes with the last program, whatever was killed.
 //
 // When its parent has waited for a program, the kernel tells all who hold a pidfd of it, with its
 // exit status (Linux 6.15). Whoever starts the program again does so later, so the answer to his
@@ -58,6 +59,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "optimizer/base/error.h"
 #include "tas/processes.h"
@@ -73,6 +75,7 @@ namespace fs = std::filesystem;
 
 constexpr int kSecond = 1000;               // milliseconds
 constexpr const char* kWork = "work";
+constexpr int kWaiting = 128;               // connections that nobody has accepted yet
 constexpr size_t kMessage = 8192;           // bytes, at most
 constexpr size_t kConnections = 1000;       // that wait for an answer, at most
 constexpr rlim_t kProcessorTime = 300;      // seconds that a library may take
@@ -140,6 +143,10 @@ void leave_all_but(const std::vector<int>& kept) {
   int number = kFirst;
   for (const int file : moved) dup3(file, number++, O_CLOEXEC);
   close_range(unsigned(number), ~0u, 0);
+  struct rlimit files {};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;  // each program that runs takes one
+  setrlimit(RLIMIT_NOFILE, &files);
   signal(SIGCHLD, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -173,14 +180,15 @@ void limit_resources() {
   setrlimit(RLIMIT_AS, &memory);
 }
 
-class Attendant {
+class Server {
  public:
   /// Ends with the process whose pidfd is `command`, its number `commands_number`.
-  Attendant(const Duties& duties, int command, pid_t commands_number, int socket);
+  Server(const Duties& duties, int command, pid_t commands_number, int socket, int begin);
   [[noreturn]] void attend();
 
  private:
   void watch(int file, uint32_t events) const;
+  void begin();
   void accept_one();
   void take_message(int connection);
   char answer_to_start(int connection, const std::string& message);
@@ -192,8 +200,9 @@ class Attendant {
   bool put_in_place(const Peer& peer, const Substitution& version) const;
 
   const Duties& duties_;
-  int command_, socket_, events_;
-  std::set<uint64_t> shared_;           // mount namespaces in which others than programs are, too
+  int command_;
+  pid_t commands_number_;
+  int socket_, begin_, events_;
   std::set<int> connections_;           // whose message has not come yet
   std::map<int, Announced> programs_;   // that run, by pidfd
   std::map<int, std::string> workers_;  // by pidfd: the images whose fault is noted, or kWork
@@ -201,24 +210,25 @@ class Attendant {
   std::multiset<std::string> faulty_;   // images that must not run before that is done
 };
 
-Attendant::Attendant(const Duties& duties, int command, pid_t commands_number, int socket)
+Server::Server(const Duties& duties, int command, pid_t commands_number, int socket, int begin)
     : duties_(duties),
       command_(command),
+      commands_number_(commands_number),
       socket_(socket),
-      events_(epoll_create1(EPOLL_CLOEXEC)),
-      shared_({inode_of("/proc/self/ns/mnt"), inode_of(mount_namespace_of(commands_number))}) {
+      begin_(begin),
+      events_(epoll_create1(EPOLL_CLOEXEC)) {
   watch(command_, EPOLLIN);
-  watch(socket_, EPOLLIN);
+  watch(begin_, EPOLLIN);
 }
 
-void Attendant::watch(int file, uint32_t events) const {
+void Server::watch(int file, uint32_t events) const {
   struct epoll_event event {};
   event.events = events;
   event.data.fd = file;
   epoll_ctl(events_, EPOLL_CTL_ADD, file, &event);
 }
 
-void Attendant::attend() {
+void Server::attend() {
   uint64_t last = 0;
   for (;;) {
     std::array<struct epoll_event, 64> events{};
@@ -226,7 +236,9 @@ void Attendant::attend() {
     for (int i = 0; i < count; ++i) {  // in the order in which they happened
       const int file = events[size_t(i)].data.fd;
       if (file == command_) _exit(0);
-      if (file == socket_)
+      if (file == begin_)
+        begin();
+      else if (file == socket_)
         accept_one();
       else if (connections_.contains(file))
         take_message(file);
@@ -243,7 +255,15 @@ void Attendant::attend() {
   }
 }
 
-void Attendant::accept_one() {
+/// The socket has its name now, or will never have one.
+void Server::begin() {
+  char byte = 0;
+  if (read(begin_, &byte, 1) == 1) watch(socket_, EPOLLIN);
+  close(begin_);
+  begin_ = -1;
+}
+
+void Server::accept_one() {
   const int connection = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (connection < 0) return;
   if (connections_.size() >= kConnections) {
@@ -254,7 +274,7 @@ void Attendant::accept_one() {
   watch(connection, EPOLLIN | EPOLLRDHUP);
 }
 
-void Attendant::take_message(int connection) {
+void Server::take_message(int connection) {
   std::array<char, kMessage> bytes;
   const ssize_t size = recv(connection, bytes.data(), bytes.size(), 0);
   connections_.erase(connection);
@@ -272,7 +292,7 @@ void Attendant::take_message(int connection) {
 }
 
 /// What a program that is announced is to run: 'o', its originals, or 'v', its version.
-char Attendant::answer_to_start(int connection, const std::string& message) {
+char Server::answer_to_start(int connection, const std::string& message) {
   Announced program;
   std::istringstream words(message);
   if (!(words >> program.state >> std::hex >> program.end.application >> program.end.images >>
@@ -289,7 +309,7 @@ char Attendant::answer_to_start(int connection, const std::string& message) {
   return answer;
 }
 
-void Attendant::program_ended(int handle) {
+void Server::program_ended(int handle) {
   Announced program = programs_[handle];
   programs_.erase(handle);
   const auto status = status_of(handle);
@@ -307,7 +327,7 @@ void Attendant::program_ended(int handle) {
     faulty_.insert(images);
 }
 
-void Attendant::worker_ended(int handle) {
+void Server::worker_ended(int handle) {
   waitid(P_PIDFD, id_t(handle), nullptr, WEXITED);
   const std::string& what = workers_[handle];
   if (what == kWork) works_ = false;
@@ -317,9 +337,10 @@ void Attendant::worker_ended(int handle) {
   close(handle);
 }
 
-bool Attendant::add_worker(const std::function<void()>& action, const std::string& what) {
+bool Server::add_worker(const std::function<void()>& action, const std::string& what) {
   const pid_t worker = fork();
   if (worker == 0) {
+    close(socket_);  // when the attendant is killed, nobody shall wait for an answer
     try {
       action();
     } catch (const std::exception&) {
@@ -335,7 +356,7 @@ bool Attendant::add_worker(const std::function<void()>& action, const std::strin
 }
 
 /// Puts a library's version in the place of the library, in the namespace of the process that asks.
-void Attendant::open_library(int connection, int application, const fs::path& library) const {
+void Server::open_library(int connection, int application, const fs::path& library) const {
   const Peer peer = peer_of(connection);
   struct statx status {};
   const fs::path seen = fmt::format("/proc/{}/root{}", peer.process, library.string());
@@ -359,37 +380,17 @@ void Attendant::open_library(int connection, int application, const fs::path& li
 }
 
 /// Mounts where the process alone, and what it has started, sees it.
-bool Attendant::put_in_place(const Peer& peer, const Substitution& version) const {
+bool Server::put_in_place(const Peer& peer, const Substitution& version) const {
   std::error_code error;
   const fs::path root = fs::read_symlink(fmt::format("/proc/{}/root", peer.process), error);
   if (error || root != "/") return false;
+  const uint64_t own = inode_of("/proc/self/ns/mnt"),
+                 commands = inode_of(mount_namespace_of(commands_number_));
   enter_mount_namespace_of(peer.process);
   const uint64_t entered = inode_of("/proc/self/ns/mnt");
-  if (entered == 0 || shared_.contains(entered)) return false;
+  if (entered == 0 || entered == own || entered == commands) return false;
   mount_read_only(version.original, version.substitute);
   return true;
-}
-
-/// The socket, which listens, and an open file by which others find it. {-1, -1}: neither.
-std::array<int, 2> make_socket(const fs::path& folder) {
-  const int listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const int place = open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  const std::string name = fmt::format("attendant.{}", getpid());
-  struct sockaddr_un address {};
-  address.sun_family = AF_UNIX;
-  const std::string path = fmt::format("/proc/self/fd/{}/{}", place, name);  // short enough
-  std::memcpy(address.sun_path, path.c_str(), std::min(path.size(), sizeof address.sun_path - 1));
-  const mode_t mask = umask(0177);
-  const bool bound =
-      bind(listening, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0;
-  umask(mask);
-  const int found = bound ? openat(place, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
-  if (bound) unlinkat(place, name.c_str(), 0);
-  close(place);
-  if (found >= 0 && listen(listening, 128) == 0) return {listening, found};
-  close(listening);
-  if (found >= 0) close(found);
-  return {-1, -1};
 }
 
 }  // namespace
@@ -398,40 +399,58 @@ bool is_fault(int signal) {
   return std::ranges::find(kFaults, signal) != kFaults.end();
 }
 
-fs::path start_attendant(const fs::path& folder, const Duties& duties) {
+Attendant::Attendant(const Duties& duties) {
   const pid_t command = getpid();
   const int own = int(syscall(SYS_pidfd_open, command, 0));
-  const auto [listening, found] = make_socket(folder);
-  std::array<int, 2> report{-1, -1};
-  fs::path path;
-  if (own >= 0 && listening >= 0 && pipe2(report.data(), O_CLOEXEC) == 0) {
+  socket_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  std::array<int, 2> begin{-1, -1};
+  if (own >= 0 && socket_ >= 0 && pipe2(begin.data(), O_CLOEXEC) == 0) {
     // The parent is gone at once and has no exit signal, so that the command finds no child that it
     // has not started, and no SIGCHLD.
     const long parent = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
     if (parent == 0) {
       if (fork() == 0) {
-        const pid_t number = getpid();
-        leave_all_but({own, listening, found, report[1]});
-        if (write(6, &number, sizeof number) != sizeof number) _exit(1);
-        close(6);
-        struct rlimit files {};
-        getrlimit(RLIMIT_NOFILE, &files);
-        files.rlim_cur = files.rlim_max;  // each program that runs takes one
-        setrlimit(RLIMIT_NOFILE, &files);
-        Attendant(duties, 3, command, 4).attend();
+        leave_all_but({own, socket_, begin[0]});
+        Server(duties, 3, command, 4, 5).attend();
       }
       _exit(0);
     }
-    close(report[1]);
-    pid_t number = 0;
     if (parent > 0) waitpid(pid_t(parent), nullptr, __WCLONE);
-    if (parent > 0 && read(report[0], &number, sizeof number) == sizeof number)
-      path = fmt::format("/proc/{}/fd/5", number);
-    close(report[0]);
+    close(begin[0]);
+    begin_ = begin[1];
   }
-  for (const int file : {own, listening, found})
+  if (own >= 0) close(own);
+}
+
+Attendant::Attendant(Attendant&& other) noexcept
+    : socket_(std::exchange(other.socket_, -1)), begin_(std::exchange(other.begin_, -1)) {}
+
+Attendant& Attendant::operator=(Attendant&& other) noexcept {
+  std::swap(socket_, other.socket_);
+  std::swap(begin_, other.begin_);
+  return *this;
+}
+
+Attendant::~Attendant() {
+  for (const int file : {socket_, begin_})
     if (file >= 0) close(file);
-  return path;
+}
+
+bool Attendant::serve_at(const fs::path& path) const {
+  if (begin_ < 0) return false;
+  const int folder = open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  struct sockaddr_un address {};
+  address.sun_family = AF_UNIX;
+  // The folder's own path may be too long for an address.
+  const std::string name = fmt::format("/proc/self/fd/{}/{}", folder, path.filename().string());
+  std::memcpy(address.sun_path, name.c_str(), std::min(name.size(), sizeof address.sun_path - 1));
+  const mode_t mask = umask(0177);
+  const bool serves =
+      bind(socket_, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0 &&
+      listen(socket_, kWaiting) == 0 && write(begin_, "+", 1) == 1;
+  umask(mask);
+  if (folder >= 0) close(folder);
+  return serves;
 }
 
 }  // namespace respike

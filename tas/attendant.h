@@ -41,9 +41,23 @@ struct Duties {
   std::function<void(const AnnouncedEnd& end)> fault;
 };
 
-/// Starts an attendant, which is no child of this process and ends with it; what this process
-/// becomes by execve() is still this process. `folder`: where a name exists for a moment. Returns
-/// the path that programs ask by; empty when there can be no attendant.
-std::filesystem::path start_attendant(const std::filesystem::path& folder, const Duties& duties);
+/// An attendant that was started, seen from the process that started it: no child of that process, it
+/// ends with it; what that process becomes by execve() is still that process.
+class Attendant {
+ public:
+  /// There is none: all that follows does nothing.
+  Attendant() = default;
+  explicit Attendant(const Duties& duties);
+  Attendant(Attendant&& other) noexcept;
+  Attendant& operator=(Attendant&& other) noexcept;
+  ~Attendant();
+
+  /// Lets programs ask at `path`, a name for a socket in a folder that nobody else can write to. To
+  /// be called once, also in a forked child and in another namespace. False: they cannot.
+  bool serve_at(const std::filesystem::path& path) const;
+
+ private:
+  int socket_ = -1, begin_ = -1;
+};
 
 }  // namespace respike

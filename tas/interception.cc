@@ -19,7 +19,7 @@
 //     FOLDER/respike-4026532201-0.table  programs with these first bytes (runtime/start_table.h)
 //     FOLDER/all                         all files that are substituted
 //     FOLDER/originals                   these files, where no substitute hides them
-//     FOLDER/attendant                   leads to the socket of the attendant (attendant.h)
+//     FOLDER/attendant                   the socket of the attendant (attendant.h)
 //     FOLDER/twins, FOLDER/copies        images with other first bytes than their originals
 //
 // The first bytes of a substitute must be others than those of any program, or the kernel would
@@ -143,7 +143,7 @@ void add_notes(std::string& table, const Notes& notes, const Platform& platform,
                const fs::path& attendant) {
   if (notes.folder.empty()) return;
   std::error_code error;
-  const bool asks = fs::is_symlink(attendant, error);
+  const bool asks = fs::is_socket(attendant, error);
   if (!notes.audit_module.empty()) {
     add_field(table, 'a', notes.audit_module);
     add_field(table, 'f', "RESPIKE_OPENED=" + notes.folder.string());
@@ -216,8 +216,6 @@ void Interception::mount_rules() {
   put_folder(folder_ / "twins", 01777);
   put_folder(folder_ / "copies", 0711);
   put_folder(folder_ / "originals", 0711);
-  std::error_code error;
-  if (!attendant_.empty()) fs::create_symlink(attendant_, folder_ / kAttendant, error);
   keep_originals();
 }
 
@@ -260,7 +258,7 @@ void Interception::recall_originals() {
     originals_ = std::max(originals_, number_behind(entry.path().filename(), "") + 1);
 }
 
-void Interception::enter() {
+void Interception::enter(const Attendant& attendant) {
   if (!root_is_mount())
     throw Error(
         "programs cannot be intercepted: the root folder is no mount, so that mounts would not "
@@ -272,6 +270,7 @@ void Interception::enter() {
     throw Error(fmt::format("programs cannot be intercepted: {}", *why));
   keep_mounts_private();
   mount_rules();
+  attendant.serve_at(folder_ / kAttendant);
   if (!mount_formats())
     throw Error(
         failure("programs cannot be intercepted: that needs a binfmt_misc for the user "

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tas/attendant.h"
 #include "tas/kernel_formats.h"
 #include "tas/session.h"
 
@@ -38,13 +39,10 @@ class Interception {
   /// has a folder in /run instead, where other users whom root becomes can read the rules.
   Interception(std::vector<InterceptedProgram> programs, std::filesystem::path folder);
 
-  /// Who is told how programs end and asked for versions of what they open (attendant.h). To be
-  /// called before enter().
-  void set_attendant(std::filesystem::path path) { attendant_ = std::move(path); }
-
-  /// Enters the session's namespaces. This process must have one thread. Throws Error, one
-  /// sentence, when the system does not allow it.
-  void enter();
+  /// Enters the session's namespaces. This process must have one thread. `attendant` is told how
+  /// programs end and asked for versions of what they open. Throws Error, one sentence, when the
+  /// system does not allow it.
+  void enter(const Attendant& attendant);
 
   /// The folder of the rules; known after enter().
   const std::filesystem::path& folder() const { return folder_; }
@@ -72,7 +70,7 @@ class Interception {
                                         const Platform& platform);
 
   std::vector<InterceptedProgram> programs_;
-  std::filesystem::path folder_, attendant_;
+  std::filesystem::path folder_;
   std::vector<std::string> magics_;  // of all programs
   struct Kept {
     std::filesystem::path place;  // where the original is shown, too

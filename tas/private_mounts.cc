@@ -48,7 +48,8 @@ void teach_kernel(const Platform& platform) {
 // ---- the whole ----
 
 std::optional<std::string> mount_all(const std::vector<Substitution>& substitutions,
-                                     const Platform* to_teach) {
+                                     const Platform* to_teach,
+                                     const std::function<void()>& while_mounting) {
   if (!root_is_mount()) return "the root folder is no mount, so that mounts would not stay private";
   Namespace own;
   auto problem = own.enter(to_teach != nullptr);
@@ -56,6 +57,7 @@ std::optional<std::string> mount_all(const std::vector<Substitution>& substituti
   if (problem) return problem;
   keep_mounts_private();
   for (const Substitution& s : substitutions) mount_read_only(s.original, s.substitute);
+  if (while_mounting) while_mounting();
   if (to_teach) teach_kernel(*to_teach);
   own.leave();
   return std::nullopt;
@@ -67,7 +69,7 @@ std::optional<std::string> mount_all(const std::vector<Substitution>& substituti
 bool can_be_taught(const Platform& foreign) {
   const long trial = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
   if (trial == 0) try {
-      _exit(!mount_all({}, &foreign) && are_executed(foreign, format_rules()) ? 0 : 1);
+      _exit(!mount_all({}, &foreign, {}) && are_executed(foreign, format_rules()) ? 0 : 1);
     } catch (const std::exception&) {
       _exit(1);
     }
@@ -78,10 +80,11 @@ bool can_be_taught(const Platform& foreign) {
 }  // namespace
 
 std::optional<std::string> mount_privately(const std::vector<Substitution>& substitutions,
-                                           const Platform* foreign) {
+                                           const Platform* foreign,
+                                           const std::function<void()>& while_mounting) {
   const bool teach = foreign != nullptr && !are_executed(*foreign, format_rules());
   if (substitutions.empty() && !(teach && can_be_taught(*foreign))) return std::nullopt;
-  return mount_all(substitutions, teach ? foreign : nullptr);
+  return mount_all(substitutions, teach ? foreign : nullptr, while_mounting);
 }
 
 void mount_read_only(const fs::path& original, const fs::path& substitute) {

@@ -2,6 +2,7 @@
 // Puts files in the place of others, visible to this process and its children only.
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +20,12 @@ struct Substitution {
 /// thread, and its children; other processes see no difference, and their later mounts appear here,
 /// too. With `foreign`, teaches the kernel the emulator of that machine, if the system has not and
 /// the kernel allows it, so that this process and its children can execute programs of the machine;
-/// without substitutes, a namespace is entered only for that. Returns why mounting failed, as a
-/// clause, if nothing has changed; throws Error if it fails after something has.
+/// without substitutes, a namespace is entered only for that. `while_mounting`, if there is one, is
+/// called where more can be mounted. Returns why mounting failed, as a clause, if nothing has
+/// changed; throws Error if it fails after something has.
 std::optional<std::string> mount_privately(const std::vector<Substitution>& substitutions,
-                                           const Platform* foreign);
+                                           const Platform* foreign,
+                                           const std::function<void()>& while_mounting);
 
 /// Mounts a file over another one, read-only, in a namespace of this process's own. Throws Error.
 void mount_read_only(const std::filesystem::path& over, const std::filesystem::path& file);

@@ -20,6 +20,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +29,7 @@
 #include <cstring>
 
 #include "optimizer/base/error.h"
+#include "tas/attendant.h"
 #include "tas/libraries.h"
 #include "tas/substitutes.h"
 
@@ -63,6 +65,7 @@ class Session {
 
  private:
   void put_in_place();
+  void let_attendant_serve() const;
   void do_without(const std::string& why);
   std::string audit_variable() const;
   [[noreturn]] void execute() const;
@@ -79,7 +82,16 @@ class Session {
 
 void Session::put_in_place() {
   const Platform* foreign = program_.platform->native() ? nullptr : program_.platform;
-  if (const auto why = mount_privately(chosen_, foreign)) do_without(*why);
+  const auto serve = [this] { let_attendant_serve(); };
+  if (const auto why = mount_privately(chosen_, foreign, serve)) do_without(*why);
+}
+
+/// Gives the attendant's socket its name where the program alone sees the name.
+void Session::let_attendant_serve() const {
+  const fs::path& path = launch_.notes.attendant;
+  if (launch_.attendant != nullptr && !path.empty() &&
+      mount("respike", path.parent_path().c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0711") == 0)
+    launch_.attendant->serve_at(path);
 }
 
 /// Does without a namespace: executes the main image's substitute, if it does not need $ORIGIN.

@@ -17,8 +17,10 @@ namespace respike {
 struct Notes {
   std::filesystem::path folder;
   std::filesystem::path audit_module;  // for the dynamic linker; empty: the emulator makes notes
-  std::filesystem::path attendant;     // who is asked for versions of them; empty: nobody
+  std::filesystem::path attendant;     // the socket where versions of them are asked for; empty: none
 };
+
+class Attendant;
 
 struct Launch {
   std::filesystem::path program;            // absolute; what the program gets as argv[0]
@@ -26,6 +28,10 @@ struct Launch {
   std::vector<std::string> environment;     // NAME=VALUE, replaces variables of this process
   std::vector<Substitution> substitutions;  // originals as the loader opens them
   Notes notes;
+  // Starts who is asked at notes.attendant, whose folder is empty and there for that alone; only
+  // run_to_end() calls it.
+  std::function<Attendant()> start_attendant;
+  const Attendant* attendant = nullptr;          // who was started
   std::function<void(const std::string&)> warn;  // called before the program starts
   std::function<void()> before_execution;        // the very last step
 };

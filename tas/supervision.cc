@@ -37,6 +37,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/error.h"
+#include "tas/attendant.h"
 #include "tas/session.h"
 
 namespace respike {
@@ -241,12 +242,17 @@ ProgramEnd run_to_end(const Launch& launch) {
   struct sigaction normal {};
   normal.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &normal, &children);
+  Launch own = launch;
+  Attendant attendant;  // made after the witness, which would keep its socket open
+  if (launch.start_attendant) attendant = launch.start_attendant();
+  own.attendant = &attendant;
   end.process = fork();
   if (end.process == 0) {
     sigaction(SIGCHLD, &children, nullptr);
-    be_program(launch, blocked, parent, report[1]);
+    be_program(own, blocked, parent, report[1]);
   }
   const int error = errno;
+  attendant = Attendant();  // the program's process has it
   close(report[1]);
   std::string problem;
   if (end.process < 0)

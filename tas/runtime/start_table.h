@@ -19,7 +19,7 @@
        d STATE     the attendant is told of each start. STATE: c, the program is counted; v, its
                    optimized version runs; k and a decimal number, the same, but version and
                    original have died of that signal; o, the original runs, because the version died
-       h WORD, t PATH   with d: which optimized images these are; leads to the attendant's socket
+       h WORD, t PATH   with d: which optimized images these are; the attendant's socket
        o PATH, i RECORD, s PATH, k PATH   a library, its substitute, and the library again where
                                           no substitute hides it; any number of times
        a PATH      the audit module

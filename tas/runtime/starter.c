@@ -12,7 +12,7 @@
        RULES/all: all files that some program of the session sees others in the place of
        RULES/originals: these files, where no substitute hides them
        RULES/twins: below
-       RULES/attendant: leads to the socket of the attendant (tas/attendant.cc), which is told of
+       RULES/attendant: the socket of the attendant (tas/attendant.cc), which is told of
            programs that are guarded or counted and says whether the original shall run
 
    First bytes do not tell programs apart: a copy, or another build, may begin alike. Such a file
