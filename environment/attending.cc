@@ -148,8 +148,7 @@ std::optional<Substitution> Environment::version_of_opened(Id number, const fs::
   return std::nullopt;
 }
 
-/// The instrumented version of a file that a program opened. Only what Respike has never seen is
-/// made: whoever chose images of the application to be instrumented chose among the others.
+/// The instrumented version of a file that a program opened.
 std::optional<Substitution> Environment::make_opened(const ApplicationRow& application,
                                                      const fs::path& path) {
   std::optional<ImageRow> known;
@@ -157,8 +156,7 @@ std::optional<Substitution> Environment::make_opened(const ApplicationRow& appli
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     if (used.image.path == path) {
       // A library that is loaded already must stay the same file for the dynamic linker.
-      if (used.role != Role::opened || !has_derived(used.image.id, DerivedKind::instrumented))
-        return std::nullopt;
+      if (used.role != Role::opened) return std::nullopt;
       known = used.image;
     }
     if (used.role != Role::main) continue;

@@ -70,8 +70,13 @@ std::vector<InterceptedProgram> Environment::interceptions(const ApplicationRow&
       if (s.original == main || std::ranges::find(mains, s.original) == mains.end())
         intercepted.substitutions.push_back({s, records[s.original]});
     if (intercepted.substitutions.empty()) continue;
-    if (application.mode == Mode::instrumented && program.view.dynamic)
-      intercepted.notes = prepare_notes(notes_folder(application), *program.platform);
+    if (application.mode == Mode::instrumented && program.view.dynamic) try {
+        intercepted.notes = prepare_notes(notes_folder(application), *program.platform);
+      } catch (const Error& error) {
+        if (options.warn)
+          options.warn(
+              fmt::format("what {} opens is not noted: {}", application.name, error.what()));
+      }
     programs.push_back(std::move(intercepted));
   }
   return programs;

@@ -203,13 +203,16 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   const bool guarded =
       application.mode == Mode::optimized && !launch.substitutions.empty() && options.guard;
   if (!counts && !guarded && !fault) start(launch);
-  if (counts && program.view.dynamic) {
+  if (counts && program.view.dynamic) try {
     launch.notes = prepare_notes(notes_folder(application), *program.platform);
     const fs::path folder = fs::absolute(database_.files() / kAttendant);
     std::error_code error;
     fs::create_directory(folder, error);
     launch.notes.attendant = folder / "socket";
     launch.start_attendant = [this] { return start_attendant(false); };
+  } catch (const Error& error) {
+    if (options.warn)
+      options.warn(fmt::format("what {} opens is not noted: {}", name, error.what()));
   }
   const ProgramEnd end = run_to_end(launch);
   if (counts)

@@ -74,6 +74,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kSecond = 1000;               // milliseconds
+constexpr const char* kMountNamespace = "/proc/self/ns/mnt";
 constexpr const char* kWork = "work";
 constexpr int kWaiting = 128;               // connections that nobody has accepted yet
 constexpr size_t kMessage = 8192;           // bytes, at most
@@ -182,8 +183,8 @@ void limit_resources() {
 
 class Server {
  public:
-  /// Ends with the process whose pidfd is `command`, its number `commands_number`.
-  Server(const Duties& duties, int command, pid_t commands_number, int socket, int begin);
+  /// Ends with the process whose pidfd is `command`.
+  Server(const Duties& duties, int command, int socket, int begin);
   [[noreturn]] void attend();
 
  private:
@@ -200,9 +201,8 @@ class Server {
   bool put_in_place(const Peer& peer, const Substitution& version) const;
 
   const Duties& duties_;
-  int command_;
-  pid_t commands_number_;
-  int socket_, begin_, events_;
+  int command_, socket_, begin_, events_;
+  uint64_t shared_ = 0;                 // the mount namespace in which others than programs are
   std::set<int> connections_;           // whose message has not come yet
   std::map<int, Announced> programs_;   // that run, by pidfd
   std::map<int, std::string> workers_;  // by pidfd: the images whose fault is noted, or kWork
@@ -210,10 +210,9 @@ class Server {
   std::multiset<std::string> faulty_;   // images that must not run before that is done
 };
 
-Server::Server(const Duties& duties, int command, pid_t commands_number, int socket, int begin)
+Server::Server(const Duties& duties, int command, int socket, int begin)
     : duties_(duties),
       command_(command),
-      commands_number_(commands_number),
       socket_(socket),
       begin_(begin),
       events_(epoll_create1(EPOLL_CLOEXEC)) {
@@ -257,8 +256,7 @@ void Server::attend() {
 
 /// The socket has its name now, or will never have one.
 void Server::begin() {
-  char byte = 0;
-  if (read(begin_, &byte, 1) == 1) watch(socket_, EPOLLIN);
+  if (read(begin_, &shared_, sizeof shared_) == sizeof shared_) watch(socket_, EPOLLIN);
   close(begin_);
   begin_ = -1;
 }
@@ -384,11 +382,10 @@ bool Server::put_in_place(const Peer& peer, const Substitution& version) const {
   std::error_code error;
   const fs::path root = fs::read_symlink(fmt::format("/proc/{}/root", peer.process), error);
   if (error || root != "/") return false;
-  const uint64_t own = inode_of("/proc/self/ns/mnt"),
-                 commands = inode_of(mount_namespace_of(commands_number_));
+  const uint64_t own = inode_of(kMountNamespace);
   enter_mount_namespace_of(peer.process);
-  const uint64_t entered = inode_of("/proc/self/ns/mnt");
-  if (entered == 0 || entered == own || entered == commands) return false;
+  const uint64_t entered = inode_of(kMountNamespace);
+  if (entered == 0 || entered == own || entered == shared_) return false;
   mount_read_only(version.original, version.substitute);
   return true;
 }
@@ -400,8 +397,7 @@ bool is_fault(int signal) {
 }
 
 Attendant::Attendant(const Duties& duties) {
-  const pid_t command = getpid();
-  const int own = int(syscall(SYS_pidfd_open, command, 0));
+  const int own = int(syscall(SYS_pidfd_open, getpid(), 0));
   socket_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   std::array<int, 2> begin{-1, -1};
   if (own >= 0 && socket_ >= 0 && pipe2(begin.data(), O_CLOEXEC) == 0) {
@@ -411,7 +407,7 @@ Attendant::Attendant(const Duties& duties) {
     if (parent == 0) {
       if (fork() == 0) {
         leave_all_but({own, socket_, begin[0]});
-        Server(duties, 3, command, 4, 5).attend();
+        Server(duties, 3, 4, 5).attend();
       }
       _exit(0);
     }
@@ -436,7 +432,7 @@ Attendant::~Attendant() {
     if (file >= 0) close(file);
 }
 
-bool Attendant::serve_at(const fs::path& path) const {
+bool Attendant::serve_at(const fs::path& path, bool shared) const {
   if (begin_ < 0) return false;
   const int folder = open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   struct sockaddr_un address {};
@@ -444,10 +440,11 @@ bool Attendant::serve_at(const fs::path& path) const {
   // The folder's own path may be too long for an address.
   const std::string name = fmt::format("/proc/self/fd/{}/{}", folder, path.filename().string());
   std::memcpy(address.sun_path, name.c_str(), std::min(name.size(), sizeof address.sun_path - 1));
+  const uint64_t space = shared ? inode_of(kMountNamespace) : 0;
   const mode_t mask = umask(0177);
   const bool serves =
       bind(socket_, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0 &&
-      listen(socket_, kWaiting) == 0 && write(begin_, "+", 1) == 1;
+      listen(socket_, kWaiting) == 0 && write(begin_, &space, sizeof space) == sizeof space;
   umask(mask);
   if (folder >= 0) close(folder);
   return serves;

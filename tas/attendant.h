@@ -53,8 +53,9 @@ class Attendant {
   ~Attendant();
 
   /// Lets programs ask at `path`, a name for a socket in a folder that nobody else can write to. To
-  /// be called once, also in a forked child and in another namespace. False: they cannot.
-  bool serve_at(const std::filesystem::path& path) const;
+  /// be called once, also in a forked child and in another namespace. `shared`: others than one
+  /// program and its children are in this mount namespace. False: programs cannot ask.
+  bool serve_at(const std::filesystem::path& path, bool shared) const;
 
  private:
   int socket_ = -1, begin_ = -1;

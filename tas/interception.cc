@@ -270,7 +270,7 @@ void Interception::enter(const Attendant& attendant) {
     throw Error(fmt::format("programs cannot be intercepted: {}", *why));
   keep_mounts_private();
   mount_rules();
-  attendant.serve_at(folder_ / kAttendant);
+  attendant.serve_at(folder_ / kAttendant, true);
   if (!mount_formats())
     throw Error(
         failure("programs cannot be intercepted: that needs a binfmt_misc for the user "

@@ -91,7 +91,7 @@ void Session::let_attendant_serve() const {
   const fs::path& path = launch_.notes.attendant;
   if (launch_.attendant != nullptr && !path.empty() &&
       mount("respike", path.parent_path().c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "mode=0711") == 0)
-    launch_.attendant->serve_at(path);
+    launch_.attendant->serve_at(path, false);
 }
 
 /// Does without a namespace: executes the main image's substitute, if it does not need $ORIGIN.

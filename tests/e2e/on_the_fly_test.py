@@ -126,7 +126,10 @@ class Work(World):
         )
         self.plugins = [self.plugin(f"plugin{number}.so", f"-DNUMBER={number}") for number in range(plugins)]
         if self.user:
-            shutil.chown(self.folder, 65534, 65534)
+            for folder in self.folder.parents:
+                if folder.name.startswith("respike-e2e-"):
+                    folder.chmod(0o755)
+            subprocess.run(["chown", "-R", "65534:65534", self.folder], check=True)
         # A file must be older than the process that opens it.
         time.sleep(0.05)
         self.ok("register", self.program)
@@ -185,7 +188,7 @@ def check_first_run(scratch, kind, way, user="own user"):
         expect(run == 1 or took < 5, f"the second run waits: {took} s")
         shown = work.ok("show", "program")
         counted = work.runs(*work.plugins)
-        expect(counted == [run] * PLUGINS, f"{run}: {counted}; {shown}")
+        expect(counted == [run] * PLUGINS, f"{run}: {counted}")
         told = shown.stderr.decode().count("was counted at once")
         expect(told == (PLUGINS if run == 1 else 0), f"{run}: {shown.stderr}")
     (coverage,) = {work.images("program")[plugin.name]["profile"]["coverage"] for plugin in work.plugins}
