@@ -56,6 +56,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <set>
 #include <sstream>
@@ -76,6 +77,7 @@ namespace fs = std::filesystem;
 constexpr int kSecond = 1000;               // milliseconds
 constexpr const char* kMountNamespace = "/proc/self/ns/mnt";
 constexpr const char* kWork = "work";
+constexpr const char* kOriginal = "original";
 constexpr int kWaiting = 128;               // connections that nobody has accepted yet
 constexpr size_t kMessage = 8192;           // bytes, at most
 constexpr size_t kConnections = 1000;       // that wait for an answer, at most
@@ -195,6 +197,8 @@ class Server {
   char answer_to_start(int connection, const std::string& message);
   void program_ended(int handle);
   void worker_ended(int handle);
+  void note_next_fault();
+  void forget(const std::string& images);
   /// Calls the action in a process of its own. `what`: as in workers_. False: there is none.
   bool add_worker(const std::function<void()>& action, const std::string& what);
   void open_library(int connection, int application, const fs::path& library) const;
@@ -205,8 +209,11 @@ class Server {
   uint64_t shared_ = 0;                 // the mount namespace in which others than programs are
   std::set<int> connections_;           // whose message has not come yet
   std::map<int, Announced> programs_;   // that run, by pidfd
-  std::map<int, std::string> workers_;  // by pidfd: the images whose fault is noted, or kWork
+  // By pidfd: the images whose fault is noted, or kOriginal, kWork, or nothing: a library is made.
+  std::map<int, std::string> workers_;
   bool works_ = false;                  // a worker does Duties::work
+  bool notes_ = false;                  // a worker does Duties::fault
+  std::deque<AnnouncedEnd> faults_;     // that wait for that
   std::multiset<std::string> faulty_;   // images that must not run before that is done
 };
 
@@ -320,19 +327,36 @@ void Server::program_ended(int handle) {
   }
   const int signal = WIFSIGNALED(*status) ? WTERMSIG(*status) : 0;
   if (!is_fault(signal) || program.state == fmt::format("k{}", signal) || !duties_.fault) return;
-  const std::string images = program.end.original ? "" : program.end.images;
-  if (add_worker([&] { duties_.fault(program.end); }, images) && !images.empty())
-    faulty_.insert(images);
+  if (!program.end.original) faulty_.insert(program.end.images);
+  faults_.push_back(program.end);
+  note_next_fault();
+}
+
+/// One at a time, in their order: the second may tell something of the first.
+void Server::note_next_fault() {
+  if (notes_ || faults_.empty()) return;
+  const AnnouncedEnd end = faults_.front();
+  faults_.pop_front();
+  const std::string images = end.original ? kOriginal : end.images;
+  notes_ = add_worker([&] { duties_.fault(end); }, images);
+  if (!notes_) forget(images);
+}
+
+void Server::forget(const std::string& images) {
+  const auto known = faulty_.find(images);
+  if (known != faulty_.end()) faulty_.erase(known);
 }
 
 void Server::worker_ended(int handle) {
   waitid(P_PIDFD, id_t(handle), nullptr, WEXITED);
-  const std::string& what = workers_[handle];
-  if (what == kWork) works_ = false;
-  const auto known = faulty_.find(what);
-  if (known != faulty_.end()) faulty_.erase(known);
+  const std::string what = workers_[handle];
   workers_.erase(handle);
   close(handle);
+  if (what == kWork) works_ = false;
+  if (what == kWork || what.empty()) return;
+  forget(what);
+  notes_ = false;
+  note_next_fault();
 }
 
 bool Server::add_worker(const std::function<void()>& action, const std::string& what) {

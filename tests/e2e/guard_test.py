@@ -20,7 +20,7 @@ PROGRAM = r"""
 #include <stdlib.h>
 #include <string.h>
 int main(int count, char** arguments) {
-  static char bytes[1 << 20];
+  static char bytes[1 << 23];
   char name[] = "/opuf/sftqjlf";
   for (char* c = name; *c; ++c) *c -= 1;
   name[0] = '.', name[5] = '.';

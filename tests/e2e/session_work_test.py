@@ -41,7 +41,7 @@ static int holds(const char* bytes, size_t size, char* coded) {
   return memmem(bytes, size, text, length) != 0;
 }
 static char version_of(const char* path) {
-  static char bytes[1 << 20];
+  static char bytes[1 << 22];
   FILE* file = fopen(path, "rb");
   size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
   if (file) fclose(file);
@@ -138,6 +138,7 @@ class Application:
     mode: str = "original"
     build: int = 0
     made: set = dataclasses.field(default_factory=set)  # kinds of versions of the present build
+    told: bool = True  # the sessions know of the present build
     counted: int = 0  # starts of the present build
     sum: str = ""
 
@@ -193,12 +194,11 @@ class Work(World):
         seen = re.findall(r"^(\w+)=(.)(\d+)/(.)(\d+)\.$", printed, re.MULTILINE)
         kind = {"original": "-", "instrumented": "c", "optimized": "o"}[state.mode]
         program = kind if state.mode in state.made else "-"
-        # A program that was built anew is another file; only a registered one brings its library.
-        library = kind if state.mode in state.made else "-"
+        # A program that was built anew is another file, until some command tells the sessions.
+        library = kind if state.told else "-"
         expect(seen == [(name, program, str(state.build), library, "0")], f"{way}: {printed!r}, not {program}{state.build}/{library}0")
-        if program == "c":
-            state.counted += 1
-            self.library_counted += 1
+        state.counted += program == "c"
+        self.library_counted += library == "c"
 
     def read(self, terminal, name, command):
         printed = terminal.type(command.format(*[name] * command.count("{}")))
@@ -206,6 +206,8 @@ class Work(World):
 
     def change(self, name, choose):
         state = self.applications[name]
+        for each in self.applications.values():
+            each.told = True
         what = choose.choice(["mode", "mode", "mode", "instrument", "optimize"])
         if what == "mode":
             state.mode = choose.choice(["original", "instrumented", "optimized"])
@@ -222,6 +224,7 @@ class Work(World):
         self.finish_build(name)
         state.build += 1
         state.made = set()
+        state.told = False
         self.look_at(name)
 
     def finish_build(self, name):
