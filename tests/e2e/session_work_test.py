@@ -24,7 +24,8 @@ from applications import World
 from common import Skip, expect
 from exec_test import USERS, can_intercept
 
-STARTS = int(os.environ.get("RESPIKE_STARTS", "120"))  # of one user
+STARTS = int(os.environ.get("RESPIKE_STARTS", "120"))  # of one user, with one seed
+SEEDS = int(os.environ.get("RESPIKE_SEEDS", "1"))
 APPLICATIONS = ("one", "two")
 
 # Says for each of two files whether it is the original (-), counted (c) or optimized (o), and which build it is. The
@@ -269,7 +270,8 @@ def check_work(scratch, user, seed):
 
 def cases(scratch):
     for user in USERS:
-        yield common.Case(f"work {user}", lambda u=user: check_work(scratch, u, 1))
+        for seed in range(1, SEEDS + 1):
+            yield common.Case(f"work {user} {seed}", lambda u=user, s=seed: check_work(scratch, u, s))
 
 
 if __name__ == "__main__":
