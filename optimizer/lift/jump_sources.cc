@@ -62,6 +62,7 @@ bool JumpSources::follow(std::vector<Place> work, F define) {
   bool found = false;
   while (!work.empty() || (!found && !labels.empty())) {
     if (work.empty()) {
+      complete_ = false;
       for (const Place& label : labels)
         for (const BlockId jump : jumps_)
           visit({jump, procedure_.blocks[jump].instructions.size(), label.value});
@@ -72,7 +73,7 @@ bool JumpSources::follow(std::vector<Place> work, F define) {
     work.pop_back();
     const BasicBlock& block = procedure_.blocks[place.block];
     if (!Effort::spend(effort_.instructions, place.index + 16 + predecessors_[place.block].size()))
-      return false;
+      return complete_ = false;
     bool open = true;
     for (uint32_t i = place.index; open && i-- > 0;) {
       const Instruction& instruction = block.instructions[i];
@@ -89,19 +90,23 @@ bool JumpSources::follow(std::vector<Place> work, F define) {
     if (!open) continue;
     const bool entry = block.has(BasicBlock::kEntry) || place.block == 0;
     if (predecessors_[place.block].empty() && !entry) labels.insert(place);
+    complete_ &= !entry && !predecessors_[place.block].empty();
     for (const BlockId before : predecessors_[place.block]) {
       const auto& list = procedure_.blocks[before].instructions;
       const bool call = is_call(lifter_.machine.facts(list.back()).flow);
       const auto& preserved = lifter_.machine.abi.preserved;
       if (!call || std::ranges::find(preserved, place.value) != preserved.end())
         visit({before, list.size(), place.value});
+      else
+        complete_ = false;
     }
   }
   return true;
 }
 
-/// Whether the register holds the address of a table of distances on all paths.
-bool JumpSources::is_table(const Place& place) {
+/// Whether the register holds the address of a table of distances on all paths. Adds the addresses
+/// to `tables`.
+bool JumpSources::is_table(const Place& place, std::vector<uint64_t>& tables) {
   bool found = false;
   const bool followed =
       follow({place}, [&](const Instruction& instruction, const Operands& operands, const Place&,
@@ -109,7 +114,10 @@ bool JumpSources::is_table(const Place& place) {
         const uint64_t at = program_.origin_base + instruction.origin;
         for (const TableReference& table :
              std::ranges::equal_range(lifter_.tables, at, {}, &TableReference::place))
-          if (std::ranges::binary_search(bases_, table.table)) return found = true;
+          if (std::ranges::binary_search(bases_, table.table)) {
+            tables.push_back(table.table);
+            return found = true;
+          }
         const ValueSource source = lifter_.machine.facts(instruction).source;
         if (source != ValueSource::copied && source != ValueSource::selected) return false;
         for (unsigned u = 0; u < operands.uses; ++u)
@@ -121,6 +129,8 @@ bool JumpSources::is_table(const Place& place) {
 
 JumpSources::Sources JumpSources::of(BlockId jump) {
   Sources sources;
+  complete_ = true;
+  bool only_tables = true;
   const auto define = [&](const Instruction& instruction, const Operands& operands,
                           const Place& place, std::vector<Register>& next) {
     const bool forms = lifter_.machine.whole->forms_address(instruction);
@@ -134,6 +144,7 @@ JumpSources::Sources JumpSources::of(BlockId jump) {
     };
     switch (lifter_.machine.facts(instruction).source) {
       case ValueSource::loaded:
+        only_tables = false;
         if (relative)
           sources.words.push_back(program_.origin_base + static_cast<uint64_t>(*relative));
         else
@@ -144,16 +155,24 @@ JumpSources::Sources JumpSources::of(BlockId jump) {
         next = used();
         return true;
       case ValueSource::equality:
+        only_tables = false;
         return true;
       case ValueSource::computed:
         break;
     }
-    if (forms && (relative || instruction.has_reference())) return true;
+    if (forms && (relative || instruction.has_reference())) {
+      only_tables = false;
+      return true;
+    }
     const std::vector<Register> parts = used();
-    const bool understood = parts.empty() || std::ranges::any_of(parts, [&](Register r) {
-                              return is_table({place.block, place.index, r});
-                            });
-    if (!understood) sources.unknown_sum = true;
+    const bool sum_of_table = std::ranges::any_of(parts, [&](Register r) {
+      const bool complete = complete_;
+      const bool found = is_table({place.block, place.index, r}, sources.tables);
+      if (!found) complete_ = complete;  // the other part of the sum may tell
+      return found;
+    });
+    only_tables &= sum_of_table;
+    if (!parts.empty() && !sum_of_table) sources.unknown_sum = true;
     return true;
   };
   const BasicBlock& block = procedure_.blocks[jump];
@@ -164,6 +183,7 @@ JumpSources::Sources JumpSources::of(BlockId jump) {
   std::vector<Place> work;
   for (const Register r : next) work.push_back({jump, block.instructions.size() - 1, r});
   if (!work.empty() && !follow(work, define)) sources.unknown_sum = true;
+  if (!only_tables || !complete_ || sources.unknown_sum) sources.tables.clear();
   return sources;
 }
 

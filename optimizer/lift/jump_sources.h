@@ -27,6 +27,8 @@ class JumpSources {
     bool unknown_sum = false;     // of anything but a table's address and an entry
     bool memory = false;          // loaded from an address that a register holds
     std::vector<uint64_t> words;  // addresses of the words from which it is loaded otherwise
+    // The jump goes to entries of tables with these addresses and nowhere else; empty: not known.
+    std::vector<uint64_t> tables;
   };
   Sources of(BlockId jump);
 
@@ -41,7 +43,7 @@ class JumpSources {
 
   template <typename F>
   bool follow(std::vector<Place> work, F define);
-  bool is_table(const Place& place);
+  bool is_table(const Place& place, std::vector<uint64_t>& tables);
   bool is_plain(Register r) const;
   void find_predecessors();
 
@@ -52,6 +54,7 @@ class JumpSources {
   Effort& effort_;
   std::vector<std::vector<BlockId>> predecessors_;  // but over edges of indirect jumps, exceptions
   std::vector<BlockId> jumps_;                      // blocks that end with an indirect jump
+  bool complete_ = true;  // all paths that were followed ended at definitions
 };
 
 }  // namespace respike

@@ -27,6 +27,7 @@
 #include "optimizer/lift/sums.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -61,6 +62,7 @@ struct KnownData {
     for (const CodePointer& pointer : lifter.program.code_pointers) {
       if (pointer.kind == ReferenceKind::table_relative32) {
         bases.push_back(pointer.base);
+        entries.push_back({pointer.base, pointer.target.address});
       } else if (lifter.range_at(pointer.target.address) != kNone &&
                  (lifter.marks_at(pointer.target.address) & kEntryMark) == 0) {
         labels.push_back({pointer.target.address, pointer.address});
@@ -69,6 +71,7 @@ struct KnownData {
     std::ranges::sort(bases);
     bases.erase(std::unique(bases.begin(), bases.end()), bases.end());
     std::ranges::sort(labels);
+    std::ranges::sort(entries);
     for (const Symbol& symbol : lifter.image.symbols)
       if (symbol.type == Symbol::Type::object && symbol.size != 0 && symbol.defined_in_section())
         objects.push_back({symbol.value, symbol.value + symbol.size});
@@ -82,7 +85,13 @@ struct KnownData {
     return *(behind - 1);
   }
 
+  /// Whether an entry of the table leads to the address.
+  bool leads_to(uint64_t table, uint64_t target) const {
+    return std::ranges::binary_search(entries, std::pair(table, target));
+  }
+
   std::vector<uint64_t> bases;  // of tables of distances, sorted
+  std::vector<std::pair<uint64_t, uint64_t>> entries;  // table and target, sorted
   std::vector<Label> labels;    // sorted
   std::vector<Extent> objects;  // sorted
 };
@@ -110,6 +119,7 @@ class SumFinder {
   void check(ProcedureId id, std::span<const uint32_t> ranges) {
     if (std::ranges::binary_search(lifter_.data, id)) return;
     referred_.clear();
+    tables_.clear();
     check_jumps(id, ranges);
     find_sums(id);
     if (sums_.empty()) return;
@@ -172,6 +182,7 @@ class SumFinder {
       const JumpSources::Sources sources = jumps.of(block);
       from_memory |= sources.memory;
       words.insert(words.end(), sources.words.begin(), sources.words.end());
+      if (!sources.tables.empty()) tables_[block] = sources.tables;
       if (!sources.unknown_sum || std::exchange(checked, true) || !has_unknown_label(id, ranges))
         continue;
       lifter_.make_opaque(
@@ -338,9 +349,20 @@ class SumFinder {
       const auto& preserved = lifter_.machine.abi.preserved;
       if (call && std::ranges::find(preserved, place.value) == preserved.end()) continue;
       for (const Edge& edge : procedure.blocks[place.block].successors)
-        visit({edge.target, 0, place.value});
+        if (is_way(procedure, place.block, edge)) visit({edge.target, 0, place.value});
     }
     return false;
+  }
+
+  /// Whether control may take the edge. All indirect jumps of a procedure have edges to all entries
+  /// of all of its tables; where a jump's own tables are known, the others are none of its ways.
+  bool is_way(const Procedure& procedure, BlockId from, const Edge& edge) const {
+    const auto known = tables_.find(from);
+    if (edge.kind != Edge::Kind::indirect || known == tables_.end()) return true;
+    const BasicBlock& target = procedure.blocks[edge.target];
+    return target.origin == kNone || std::ranges::any_of(known->second, [&](uint64_t table) {
+             return known_.leads_to(table, program_.address_of(target));
+           });
   }
 
   /// Whether the instruction makes a sum. Masks are no sums: clang forms "cond ? f : -1" by or, and
@@ -359,6 +381,7 @@ class SumFinder {
   Effort effort_;
   std::vector<Sums> found_;
   std::vector<uint64_t> referred_;  // of the procedure, see Sums
+  std::map<BlockId, std::vector<uint64_t>> tables_;  // of jumps whose only sources they are
   std::vector<Sums::Sum> sums_;     // of the procedure
 };
 
