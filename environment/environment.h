@@ -286,7 +286,10 @@ class Environment {
   std::filesystem::path sessions_folder() const;
   std::filesystem::path rules_folder() const;
   void tell_sessions();
-  void intercept(std::vector<InterceptedProgram> programs, const std::vector<int>& applications);
+  std::vector<InterceptedLibrary> intercepted_libraries(const ApplicationRow& application,
+                                                        const RunOptions& options);
+  void intercept(std::vector<InterceptedProgram> programs, const std::vector<int>& applications,
+                 std::vector<InterceptedLibrary> libraries);
   Attendant start_attendant(bool merges) const;
   MergeResult collect(bool snapshots);
   static void note_end(const std::filesystem::path& files, const ProgramEnd& end);

@@ -15,6 +15,8 @@
 #include "environment/describing.h"
 #include "environment/environment.h"
 #include "environment/guarding.h"
+#include "environment/image_content.h"
+#include "host/platform.h"
 #include "optimizer/base/error.h"
 #include "tas/interception.h"
 #include "tas/opened.h"
@@ -26,8 +28,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_foreign(const fs::path& program) {
-  return !read_program(program).platform->native();
+bool is_foreign(const fs::path& image) {
+  const Platform* platform = find_platform(machine_of(image));
+  return platform != nullptr && !platform->native();
 }
 
 }  // namespace
@@ -82,11 +85,34 @@ std::vector<InterceptedProgram> Environment::interceptions(const ApplicationRow&
   return programs;
 }
 
+/// What is to be seen in the place of a library's images whoever loads them; nothing if the
+/// application has programs.
+std::vector<InterceptedLibrary> Environment::intercepted_libraries(
+    const ApplicationRow& application, const RunOptions& options) {
+  std::vector<InterceptedLibrary> libraries;
+  const std::vector<ApplicationImage> images = database_.images_of(application.id);
+  const bool has_program = std::ranges::any_of(images, [](const ApplicationImage& used) {
+    return used.role == Role::main && used.image.program;
+  });
+  if (has_program || application.mode == Mode::original) return libraries;
+  require_one_machine(application);
+  const Platform* platform =
+      find_platform(machine_of(database_.image(application.main_image).path));
+  std::map<fs::path, std::string> records;  // they come first, as above
+  for (const ApplicationImage& used : images)
+    if (used.image.optimizable) records[used.image.path] = file_record(used.image.path);
+  for (const Substitution& s : substitutions(application, options))
+    if (platform != nullptr && records.contains(s.original))
+      libraries.push_back({platform, {s, records[s.original]}});
+  return libraries;
+}
+
 /// Enters a session of the applications (none: of all), with an attendant.
 void Environment::intercept(std::vector<InterceptedProgram> programs,
-                            const std::vector<int>& applications) {
+                            const std::vector<int>& applications,
+                            std::vector<InterceptedLibrary> libraries) {
   merge_if_many();
-  Interception interception(std::move(programs), rules_folder());
+  Interception interception(std::move(programs), rules_folder(), std::move(libraries));
   interception.enter(start_attendant(true));
   note_session(sessions_folder(), interception.folder(), applications);
 }
@@ -94,11 +120,13 @@ void Environment::intercept(std::vector<InterceptedProgram> programs,
 void Environment::exec(const std::vector<std::string>& names, const RunOptions& options) {
   std::vector<InterceptedProgram> programs;
   std::vector<int> applications;
+  std::vector<InterceptedLibrary> libraries;
   bool foreign = false;
   for (const std::string& name : std::set(names.begin(), names.end())) {
     const ApplicationRow application = find(name);
     applications.push_back(int(application.id));
     foreign = foreign || is_foreign(database_.image(application.main_image).path);
+    std::ranges::move(intercepted_libraries(application, options), std::back_inserter(libraries));
     for (InterceptedProgram& program : interceptions(application, options)) {
       const bool known = std::ranges::any_of(
           programs, [&](const InterceptedProgram& other) { return other.path == program.path; });
@@ -109,7 +137,8 @@ void Environment::exec(const std::vector<std::string>& names, const RunOptions& 
     }
   }
   // Foreign programs, also originals, need rules to be executed at all.
-  if (!programs.empty() || foreign) intercept(std::move(programs), applications);
+  if (!programs.empty() || !libraries.empty() || foreign)
+    intercept(std::move(programs), applications, std::move(libraries));
   Interception::become(options.arguments);
 }
 

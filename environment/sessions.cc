@@ -51,7 +51,7 @@ std::vector<InterceptedProgram> Environment::all_interceptions(const RunOptions&
 }
 
 void Environment::session(const RunOptions& options) {
-  intercept(all_interceptions(options), {});
+  intercept(all_interceptions(options), {}, {});
   Interception::become(options.arguments);
 }
 

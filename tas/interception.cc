@@ -19,6 +19,8 @@
 //     FOLDER/respike-4026532201-0.table  programs with these first bytes (runtime/start_table.h)
 //     FOLDER/all                         all files that are substituted
 //     FOLDER/originals                   these files, where no substitute hides them
+//     FOLDER/libraries, FOLDER/libraries.so   libraries that are substituted whoever loads them, and
+//                                        the audit module that does it
 //     FOLDER/attendant                   the socket of the attendant (attendant.h)
 //     FOLDER/twins, FOLDER/copies        images with other first bytes than their originals
 //
@@ -58,6 +60,7 @@
 #include "tas/kernel_formats.h"
 #include "tas/libraries.h"
 #include "tas/namespaces.h"
+#include "tas/runtime/audit_module.h"
 #include "tas/runtime/start_table.h"
 
 namespace respike {
@@ -70,6 +73,8 @@ constexpr const char* kFolderOfRoot = "/run/respike";
 constexpr const char* kList = "all";
 constexpr const char* kTable = ".table";
 constexpr const char* kAttendant = "attendant";
+constexpr const char* kLibraries = "libraries";
+constexpr const char* kModule = "libraries.so";
 
 uint64_t nanoseconds(const struct statx_timestamp& time) {
   return uint64_t(time.tv_sec) * 1000000000u + time.tv_nsec;
@@ -193,8 +198,9 @@ std::string file_record(const fs::path& file) {
                      sum);
 }
 
-Interception::Interception(std::vector<InterceptedProgram> programs, fs::path folder)
-    : programs_(std::move(programs)), folder_(std::move(folder)) {}
+Interception::Interception(std::vector<InterceptedProgram> programs, fs::path folder,
+                           std::vector<InterceptedLibrary> libraries)
+    : programs_(std::move(programs)), libraries_(std::move(libraries)), folder_(std::move(folder)) {}
 
 /// Makes the folder on which the rules are mounted. In a session of the same user it is taken; then
 /// the folder is one inside of that session's.
@@ -277,10 +283,58 @@ void Interception::enter(const Attendant& attendant) {
                 "namespace, as Linux has since 6.7"));
   for (auto rule = before_.rbegin(); rule != before_.rend(); ++rule)
     add_format(*rule);  // a rule whose interpreter is gone fails, as it would without Respike
-  for (const Platform& platform : platforms())
-    if (!platform.native() && !are_executed(platform, before_)) add_machine_rule(platform);
+  for (const Platform& platform : platforms()) {
+    const bool wanted = std::ranges::any_of(
+        libraries_, [&](const InterceptedLibrary& library) { return library.platform == &platform; });
+    if (!platform.native() && (wanted || !are_executed(platform, before_)))
+      add_machine_rule(platform);
+  }
   put_rules({});
+  put_libraries();
   own.leave();
+}
+
+/// Libraries of the host's machine are substituted by the audit module, which is in all programs
+/// that have the variables (runtime/opened.c).
+void Interception::put_libraries() const {
+  std::string table;
+  std::span<const uint8_t> module;
+  for (const auto& [platform, s] : libraries_) {
+    if (!platform->native()) continue;
+    module = audit_module(platform->machine);
+    add_field(table, 'o', s.original);
+    add_field(table, 'i', s.record);
+    add_field(table, 's', s.substitute);
+  }
+  if (table.empty()) return;
+  const fs::path path = folder_ / kModule;
+  if (module.empty() || path.native().find_first_of(":$") != std::string::npos)
+    throw Error(fmt::format("libraries cannot be substituted: {}",
+                            module.empty() ? "Respike was built without the audit module"
+                                           : "the dynamic linker cannot read the path of " +
+                                                 folder_.string()));
+  put_file(folder_ / kLibraries, table);
+  put_file(path, {reinterpret_cast<const char*>(module.data()), module.size()});
+  const char* others = std::getenv("LD_AUDIT");
+  setenv("LD_AUDIT", (path.string() + (others ? ":" : "") + (others ? others : "")).c_str(), 1);
+  setenv("RESPIKE_LIBRARIES", (folder_ / kLibraries).c_str(), 1);
+}
+
+/// The same for programs of another machine, as fields of a table: the starter sees all of these.
+std::string Interception::libraries_of(const Platform& platform) {
+  std::string fields;
+  for (const auto& [of, s] : libraries_) {
+    if (of != &platform) continue;
+    if (fields.empty()) {
+      add_field(fields, 'p', "*");
+      add_field(fields, 'i', "");
+    }
+    add_field(fields, 'o', s.original);
+    add_field(fields, 'i', s.record);
+    add_field(fields, 's', s.substitute);
+    add_field(fields, 'k', s.original);
+  }
+  return fields;
 }
 
 void Interception::update() {
@@ -347,7 +401,8 @@ fs::path Interception::distinguishable(const fs::path& substitute, const Platfor
 /// Adds the rule for all programs of a machine that are not registered; none without an emulator.
 void Interception::add_machine_rule(const Platform& platform) {
   if (find_command(platform.emulator, platform.emulator_is_ours).empty()) return;
-  if (auto rule = emulation_rule(platform)) add_table_rule(*rule, start_of_table(platform));
+  if (auto rule = emulation_rule(platform))
+    add_table_rule(*rule, start_of_table(platform) + libraries_of(platform));
 }
 
 /// Adds a rule that starts programs by a table.

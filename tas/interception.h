@@ -28,6 +28,12 @@ struct InterceptedProgram {
   std::string images;  // with `state`: tells versions apart, one word
 };
 
+/// A library that is substituted in all programs that load it.
+struct InterceptedLibrary {
+  const Platform* platform = nullptr;
+  CheckedSubstitution substitution;
+};
+
 /// What tells whether a file is still the same, also when it was only touched or copied anew. Reads
 /// the file. Throws Error when the file cannot be read.
 std::string file_record(const std::filesystem::path& file);
@@ -37,7 +43,8 @@ class Interception {
  public:
   /// `folder`: where the rules are kept, visible in the session alone; it stays empty outside. Root
   /// has a folder in /run instead, where other users whom root becomes can read the rules.
-  Interception(std::vector<InterceptedProgram> programs, std::filesystem::path folder);
+  Interception(std::vector<InterceptedProgram> programs, std::filesystem::path folder,
+               std::vector<InterceptedLibrary> libraries = {});
 
   /// Enters the session's namespaces. This process must have one thread. `attendant` is told how
   /// programs end and asked for versions of what they open. Throws Error, one sentence, when the
@@ -58,6 +65,8 @@ class Interception {
  private:
   void make_folder();
   void mount_rules();
+  void put_libraries() const;
+  std::string libraries_of(const Platform& platform);
   void put_rules(std::map<std::string, FormatRule> present);
   void recall_originals();
   void keep_originals();
@@ -70,6 +79,7 @@ class Interception {
                                         const Platform& platform);
 
   std::vector<InterceptedProgram> programs_;
+  std::vector<InterceptedLibrary> libraries_;
   std::filesystem::path folder_;
   std::vector<std::string> magics_;  // of all programs
   struct Kept {

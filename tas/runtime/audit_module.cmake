@@ -33,7 +33,8 @@ function(respike_audit_module machine prefix)
       -o ${folder}/${machine}.so ${source}
     COMMAND ${CMAKE_COMMAND} -D INPUT=${folder}/${machine}.so
       -D OUTPUT=${folder}/${machine}_audit_module.inc -P ${RESPIKE_EMBED_SCRIPT}
-    DEPENDS ${source} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/asking.h ${own}/system_call.h ${RESPIKE_EMBED_SCRIPT} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    DEPENDS ${source} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/asking.h ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/mounting.h
+      ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/start_table.h ${own}/system_call.h ${RESPIKE_EMBED_SCRIPT} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     COMMENT "Compiling the audit module for ${machine}"
     VERBATIM)
   target_sources(respike_tas PRIVATE ${folder}/${machine}_audit_module.inc)

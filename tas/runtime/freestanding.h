@@ -67,14 +67,10 @@ static Text text_of(const char* a, const char* b) {
   return text;
 }
 
-/* Reads a number and the space behind it. */
-static uint64_t take_number(const char** text, unsigned base) {
+/* Reads a decimal number. */
+static uint64_t take_number(const char** text) {
   uint64_t number = 0;
-  for (; **text != 0 && **text != ' '; ++*text) {
-    const unsigned digit = (unsigned char)**text;
-    number = number * base + (digit <= '9' ? digit - '0' : digit - 'a' + 10);
-  }
-  if (**text == ' ') ++*text;
+  for (; **text >= '0' && **text <= '9'; ++*text) number = number * 10 + (uint64_t)(**text - '0');
   return number;
 }
 

@@ -20,6 +20,13 @@
    which it was loaded (LD_AUDIT=/proc/self/fd/N, tas/session.cc), so that neither the program nor
    its children see them. Only the module's mapping in /proc/self/maps stays visible.
 
+   There is a second job, below `respike exec LIBRARY`. The variable RESPIKE_LIBRARIES names a table of
+   libraries and their versions (start_table.h); no other variable of Respike's is set. Then the
+   module is in all programs that have the environment, and leaves the environment to them and their
+   children. Before one of the libraries is opened, whoever loads it, the module enters a mount
+   namespace and mounts the version over the library. A process with several threads cannot enter
+   one: it opens the library as it is.
+
    A program may have shut itself in (seccomp), and be killed for system calls that it does not need
    itself. So the module only watches from when a filter was added, which /proc/self/status tells.
 
@@ -34,6 +41,9 @@
 
 #include "system_call.h" /* of the machine */
 #include "tas/runtime/asking.h"
+#ifdef RESPIKE_MOUNTS /* the machine is the host's */
+#include "tas/runtime/mounting.h"
+#endif
 
 enum { PATH_SIZE = 4096, NOTE_SIZE = 17, LEFT_SIZE = 5, WAIT = 10000 /* milliseconds */ };
 enum { CONSISTENT = 0 /* LA_ACT_CONSISTENT */, ASKED = 1024, MODE = 0170000, REGULAR_FILE = 0100000 };
@@ -111,11 +121,64 @@ static int take_first(char* list) {
   return 1;
 }
 
+#ifdef RESPIKE_MOUNTS
+static const char* libraries; /* a table, fields as in start_table.h; NULL: none */
+static const char* libraries_end;
+
+static void read_libraries(const char* path) {
+  struct statx status;
+  const long file = system_call(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+  if (file < 0) return;
+  if (system_call(__NR_statx, file, (long)"", AT_EMPTY_PATH, STATX_SIZE, (long)&status, 0) == 0) {
+    const long at =
+        system_call(__NR_mmap, 0, (long)status.stx_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (at > 0) libraries = (const char*)at, libraries_end = libraries + status.stx_size;
+  }
+  system_call(__NR_close, file, 0, 0, 0, 0, 0);
+}
+
+static const char* next_field(const char* field) {
+  while (*field != 0) ++field;
+  return field + 1;
+}
+
+/* Puts a version in the place of a library that will be opened, if it has one. */
+static void put_version_in_place(const char* path) {
+  struct statx status;
+  if (system_call(__NR_statx, AT_FDCWD, (long)path, 0, STATX_BASIC_STATS, (long)&status, 0) != 0)
+    return;
+  for (const char* field = libraries; field < libraries_end;) {
+    const char* original = field + 1;
+    const char* record = next_field(field) + 1;
+    const char* version = next_field(record) + 1;
+    field = next_field(version);
+    if (!same_inode(&status, record) || is_mount(&status)) continue;
+    if (has_contents(&status, record, -1, original) && is_free() && enter_own_namespace() == 0)
+      put_over(original, version);
+    return;
+  }
+}
+#endif
+
 /* glibc passes main's arguments to initializers. */
 __attribute__((constructor)) static void leave_environment(int count, char** arguments,
                                                            char** environment) {
   (void)count;
   (void)arguments;
+#ifdef RESPIKE_MOUNTS
+  const char* table = NULL;
+  int notes_are_wanted = 0;
+  for (char** each = environment; *each != NULL; ++each) {
+    const char* path = behind(*each, "RESPIKE_LIBRARIES=");
+    if (path != NULL) table = path;
+    notes_are_wanted = notes_are_wanted || behind(*each, "RESPIKE_OPENED=") != NULL;
+  }
+  if (table != NULL && !notes_are_wanted) {
+    first_filters = filters();
+    read_libraries(table);
+    return;
+  }
+#endif
   char** to = environment;
   for (char** from = environment; *from != NULL; ++from) {
     char* modules = behind(*from, "LD_AUDIT=");
@@ -236,7 +299,7 @@ VISIBLE unsigned la_version(unsigned version) {
 
 static void note_loaded(void) {
   if (program_is_loaded) return;
-  first_filters = filters();
+  if (folder[0] != 0) first_filters = filters();
   program_is_loaded = 1;
 }
 
@@ -257,6 +320,9 @@ VISIBLE char* la_objsearch(const char* name, uintptr_t* cookie, unsigned kind) {
   (void)kind;
   int is_path = 0;
   for (const char* at = name; *at != 0; ++at) is_path = is_path || *at == '/';
+#ifdef RESPIKE_MOUNTS
+  if (is_path && libraries != NULL) put_version_in_place(name);
+#endif
   if (!program_is_loaded || !is_path || attendant[0] == 0 || folder[0] == 0) return (char*)name;
   char* below = behind((char*)name, "$ORIGIN/");
   if (below == NULL) below = behind((char*)name, "${ORIGIN}/");

@@ -12,7 +12,7 @@
 
    then for each program:
 
-       p PATH      of the program
+       p PATH      of the program; *: of all programs of the machine that are not registered
        i RECORD    of its file: device, inode, size, times of modification and change, sum
        g NUMBER    of its application
        r PATH      what runs in its place; none: it runs as it is
@@ -28,7 +28,8 @@
 
    The file `all` has three fields for each file that a program of the session may see another one
    in the place of: p PATH; k PATH, as above; g NUMBER, of its application if it is a program, else
-   empty. */
+   empty. The file `libraries` has three fields for each library that is substituted whoever loads it:
+   o PATH, i RECORD, s PATH. */
 
 #include <stddef.h>
 #include <stdint.h>

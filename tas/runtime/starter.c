@@ -22,22 +22,18 @@
    A program inherits the mounts of a program that started it. If that was of another application,
    the program gets back the originals of all files that it has no substitutes for.
 
-   The user stays who he is: without CAP_SYS_ADMIN the mount namespace needs a user namespace, in
-   which user and group are mapped to themselves. When something fails there is a sentence on stderr
+   When something fails there is a sentence on stderr
    and the status is 126, as when a shell cannot execute a program.
 
    Everybody waits for the starter, so it uses no library: it starts in half of the time.
    Sources: Documentation/admin-guide/binfmt-misc.rst, fs/binfmt_misc.c and fs/binfmt_script.c. */
 
 #include <linux/auxvec.h>
-#include <linux/mount.h>
-#include <linux/prctl.h>
-#include <linux/sched.h>
-#include <linux/stat.h>
 
 #include "entry.h" /* of the machine */
 #include "tas/runtime/asking.h"
 #include "tas/runtime/freestanding.h"
+#include "tas/runtime/mounting.h"
 #include "tas/runtime/start_table.h"
 
 /* The kernel enters with the arguments on the stack. */
@@ -97,41 +93,6 @@ static char* next_field(char* field) {
   return field + length_of(field) + 1;
 }
 
-static uint64_t nanoseconds(const struct statx_timestamp* time) {
-  return (uint64_t)time->tv_sec * 1000000000u + time->tv_nsec;
-}
-
-static uint64_t sum_of_file(long file, size_t size) {
-  const char* bytes = map_file(file, size);
-  const uint64_t sum = sum_of_contents(bytes, bytes == NULL ? 0 : size);
-  if (bytes != NULL) CALL2(munmap, bytes, size);
-  return sum;
-}
-
-/* Whether a file has the contents that the record tells of. They are read only when times or the
-   inode are others. `path`: NULL if `file` is open, else the file's path. */
-static int has_contents(const struct statx* status, const char* record, long file,
-                        const char* path) {
-  const uint64_t device = take_number(&record, 16), inode = take_number(&record, 16),
-                 size = take_number(&record, 16), modified = take_number(&record, 16),
-                 changed = take_number(&record, 16), sum = take_number(&record, 16);
-  if (status->stx_size != size) return 0;
-  if (device == ((uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor) &&
-      status->stx_ino == inode && nanoseconds(&status->stx_mtime) == modified &&
-      nanoseconds(&status->stx_ctime) == changed)
-    return 1;
-  if (path != NULL) file = open_file(path, O_RDONLY);
-  const int same = file >= 0 && sum_of_file(file, size) == sum;
-  if (path != NULL && file >= 0) CALL1(close, file);
-  return same;
-}
-
-static int same_inode(const struct statx* status, const char* record) {
-  const uint64_t device = take_number(&record, 16), inode = take_number(&record, 16);
-  return device == ((uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor) &&
-         status->stx_ino == inode;
-}
-
 /* The fields of the program whose file is `status`, behind its path; NULL when there are none. */
 static char* find_program(const Table* table, const struct statx* status, long file,
                           const char* path) {
@@ -145,6 +106,13 @@ static char* find_program(const Table* table, const struct statx* status, long f
   return NULL;
 }
 
+/* The fields of all programs that are not registered; NULL when there are none. */
+static char* find_others(const Table* table) {
+  for (char* field = table->at; field < table->end; field = next_field(field))
+    if (*field == 'p' && equal(field + 1, "*")) return next_field(field);
+  return NULL;
+}
+
 /* What a field of the letter holds, from `field` on, of the same program; NULL: none. */
 static char* field_of(const Table* table, char* field, char letter) {
   for (; field != NULL && field < table->end && *field != 'p'; field = next_field(field))
@@ -154,51 +122,18 @@ static char* field_of(const Table* table, char* field, char letter) {
 
 /* ---- namespace and mounts ---- */
 
-static void write_text(const char* path, const char* text) {
-  const long file = open_file(path, O_WRONLY);
-  if (file < 0) return;
-  CALL3(write, file, text, length_of(text));
-  CALL1(close, file);
-}
-
-/* Maps a number to itself and to nothing else. */
-static void map_to_itself(const char* path, uint64_t number) {
-  Text line = text_of("", "");
-  append_number(&line, number, 10);
-  append(&line, " ");
-  append_number(&line, number, 10);
-  append(&line, " 1");
-  write_text(path, line.text);
-}
-
 static void enter_namespace(const char* program) {
-  if (CALL1(unshare, CLONE_NEWNS) == 0) return;
-  const uint64_t user = (uint64_t)CALL1(geteuid, 0), group = (uint64_t)CALL1(getegid, 0);
-  int death_signal = 0;
-  CALL2(prctl, PR_GET_PDEATHSIG, &death_signal);
-  const long error = CALL1(unshare, CLONE_NEWUSER | CLONE_NEWNS);
+  const long error = enter_own_namespace();
   if (error < 0) give_up(program, "it gets no namespace", error);
-  write_text("/proc/self/setgroups", "deny");
-  map_to_itself("/proc/self/uid_map", user);
-  map_to_itself("/proc/self/gid_map", group);
-  if (death_signal != 0) CALL2(prctl, PR_SET_PDEATHSIG, death_signal);
 }
 
 static long mount_over(const char* original, const char* file) {
   return CALL5(mount, file, original, NULL, MS_BIND, NULL);
 }
 
-/* All starts share a substitute, so nobody may write to it. */
 static void substitute(const char* original, const char* file) {
-  struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
-  long error = mount_over(original, file);
-  if (error == 0)
-    error = CALL5(mount_setattr, AT_FDCWD, original, 0, &attributes, sizeof attributes);
+  const long error = put_over(original, file);
   if (error < 0) give_up(original, "nothing can be put in its place", error);
-}
-
-static int is_mount(const struct statx* status) {
-  return (status->stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
 /* A library is substituted if it is still the one that the substitute was made of. */
@@ -230,7 +165,7 @@ static int inherits_mounts(const Table* table) {
   struct statx status;
   const char* own = field_of(table, table->at, 'n');
   return own == NULL || CALL5(statx, AT_FDCWD, "/proc/self/ns/mnt", 0, STATX_INO, &status) != 0 ||
-         take_number(&own, 16) != status.stx_ino;
+         take_hexadecimal(&own) != status.stx_ino;
 }
 
 /* Shows the originals of files in whose place another application's program has put others.
@@ -279,7 +214,7 @@ static Text twin_of(const Start* start, long file, const struct statx* status,
                     const char* flags_at) {
   const uint64_t user = (uint64_t)CALL1(geteuid, 0);
   const uint64_t parts[] = {user,
-                            (uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor,
+                            device_of(status),
                             status->stx_ino,
                             status->stx_size,
                             nanoseconds(&status->stx_mtime),
@@ -292,7 +227,7 @@ static Text twin_of(const Start* start, long file, const struct statx* status,
   struct statx twin;
   if (CALL5(statx, AT_FDCWD, name.text, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &twin) != 0 ||
       twin.stx_uid != user || twin.stx_size != status->stx_size) {
-    const long error = make_twin(name.text, file, status, (long)take_number(&flags_at, 16));
+    const long error = make_twin(name.text, file, status, (long)take_hexadecimal(&flags_at));
     if (error < 0) give_up(start->path, "no copy can be made to start it from", error);
   }
   return name;
@@ -339,7 +274,7 @@ static long number_of_open_file(const char* name) {
   if (digits == NULL || *digits == 0) return -1;
   for (const char* at = digits; *at != 0; ++at)
     if (*at < '0' || *at > '9') return -1;
-  return (long)take_number(&digits, 10);
+  return (long)take_number(&digits);
 }
 
 /* Whether the path leads to the file that is mounted over the target: a path through an open folder
@@ -471,6 +406,7 @@ static void run(Start* start, long file) {
   start->target = target.text;
 
   char* program = find_program(&table, &status, file, target.text);
+  if (program == NULL) program = find_others(&table);
   const char* image = field_of(&table, program, 'r');
   if (image != NULL && !may_read(image)) {
     say_that_it_runs_as_it_is(start->path);

@@ -17,7 +17,7 @@ function(respike_starter machine)
       -fno-asynchronous-unwind-tables -fno-unwind-tables
       ${ARGN} -I ${PROJECT_SOURCE_DIR} -I ${calls} -I ${own}/${machine}
       -nostdlib -static -Wl,--build-id=none -s -o ${output} ${own}/starter.c
-    DEPENDS ${own}/starter.c ${own}/asking.h ${own}/freestanding.h ${own}/start_table.h ${own}/${machine}/entry.h ${calls}/system_call.h
+    DEPENDS ${own}/starter.c ${own}/asking.h ${own}/mounting.h ${own}/freestanding.h ${own}/start_table.h ${own}/${machine}/entry.h ${calls}/system_call.h
       ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     COMMENT "Compiling respike-starter"
     VERBATIM)
