@@ -15,7 +15,24 @@
 namespace respike::gui {
 
 QStringList RunRequest::command() const {
+  const QStringList set =
+      environment.isEmpty() ? QStringList() : QStringList{"env"} + environment;
+  switch (kind) {
+    case Kind::command:
+      return QStringList{"respike", "exec", application, "--"} + set + arguments;
+    case Kind::session: {
+      const QStringList shell = {qEnvironmentVariable("SHELL", "/bin/sh")};
+      const QStringList words = {"respike", "session"};
+      return set.isEmpty() ? words + arguments
+                           : words + set + (arguments.isEmpty() ? shell : arguments);
+    }
+    case Kind::check:
+      return QStringList{"respike", "check", application, "--"} + arguments;
+    case Kind::program:
+      break;
+  }
   QStringList words = {"respike", "run"};
+  if (guard) words << "--guard";
   for (const QString& variable : environment) words << "--env" << variable;
   if (!program.isEmpty()) words << "--program" << program;
   if (application.startsWith('-')) words << "--";

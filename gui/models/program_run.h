@@ -14,8 +14,15 @@
 
 namespace respike::gui {
 
-/// What the user asks for: `respike run`, with a folder and an input.
+/// What the user asks for: a command of Respike that starts programs, with a folder and an input.
 struct RunRequest {
+  enum class Kind {
+    program,  // respike run
+    command,  // respike exec: `arguments` are a command, below which the application runs
+    session,  // respike session: the same for all applications; no arguments: a shell
+    check     // respike check
+  };
+  Kind kind = Kind::program;
   QString application;
   QString program = {};  // one of several; empty: the only one
   QStringList arguments;
@@ -23,6 +30,7 @@ struct RunRequest {
   QString folder;           // empty: that of this process
   QString input;            // file; empty: nothing to read
   bool in_terminal = false;
+  bool guard = false;  // of a program: respike run --guard
 
   /// The command line, without folder and input.
   QStringList command() const;
@@ -34,8 +42,8 @@ struct RunRequest {
 /// when a quote is not closed.
 std::optional<QStringList> split_words(const QString& line);
 
-/// Runs requests one after another; each is a child process `respike run`, which gives the program
-/// its own images and passes signals on. The program's output arrives as it is written.
+/// Runs requests one after another; each is a child process of Respike, which gives programs their
+/// own images and passes signals on. The program's output arrives as it is written.
 class ProgramRun : public QObject {
   Q_OBJECT
 

@@ -38,7 +38,7 @@ QString describe(const ApplicationView& application) {
   const std::string& problem = application.images.front().problem;
   if (!problem.empty()) return "cannot run: " + QString::fromStdString(problem);
   if (application.programs().empty())
-    return "is a library, which is not run by itself: respike exec counts it for whoever loads it";
+    return "is a library, which is not run by itself, but by commands whose programs load it";
   const bool counts = application.mode == Mode::instrumented;
   const QString word = QString::fromUtf8(name_of(application.mode).data());
   const int can = count([](const ImageView& view) { return view.build.has_value(); });
@@ -59,6 +59,11 @@ QString describe(const ApplicationView& application) {
 RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
     : QWidget(parent), manager_(manager), runner_(respike) {
   mode_ = new ElidedLabel(this);
+  kind_ = new QComboBox(this);
+  kind_->setAccessibleName("What to run");
+  kind_->addItems({"the program, in its mode", "a command that starts the program",
+                   "a session: all applications run in their modes",
+                   "the original and the optimized program, to decide"});
   program_ = new QComboBox(this);
   program_->setAccessibleName("Program");
   program_->setToolTip("Which of the application's programs to run");
@@ -67,7 +72,6 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   program_->setMinimumContentsLength(20);
   arguments_ = new QLineEdit(this);
   arguments_->setAccessibleName("Arguments");
-  arguments_->setToolTip("Arguments of the program, quoted as in a shell");
   folder_ = new QLineEdit(this);
   folder_->setAccessibleName("Folder");
   folder_->setPlaceholderText(QDir::currentPath());
@@ -82,6 +86,8 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   times_->setRange(1, 10000);
   times_->setSuffix(" ×");
   times_->setToolTip("So many runs, one after the other");
+  guard_ = new QCheckBox("&guard", this);
+  guard_->setToolTip("If the optimized program dies of a fault, its original runs from then on");
   in_terminal_ = new QCheckBox("in a &terminal", this);
   in_terminal_->setEnabled(!terminal_emulator().isEmpty());
   in_terminal_->setToolTip(in_terminal_->isEnabled() ? "For programs that ask for a terminal"
@@ -89,6 +95,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
 
   auto* form = new QFormLayout;
   form->addRow("Application", mode_);
+  form->addRow("&What", kind_);
   form->addRow("&Program", program_);
   form->addRow("Ar&guments", arguments_);
   form->addRow("Fol&der",
@@ -120,6 +127,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   buttons->addWidget(run_);
   buttons->addWidget(times_);
   buttons->addWidget(in_terminal_);
+  buttons->addWidget(guard_);
   buttons->addWidget(stop_);
   buttons->addWidget(state_, 1);
   buttons->addWidget(make_button("C&lear", "Empty the output", this, [this] { output_->clear(); }));
@@ -145,6 +153,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   layout->addWidget(output_, 1);
 
   connect(arguments_, &QLineEdit::returnPressed, this, &RunPage::run);
+  connect(kind_, &QComboBox::currentIndexChanged, this, &RunPage::show_state);
   connect(&runner_, &ProgramRun::started, this, [this](const RunRequest& request) {
     ran_ = request.application;
     for (QStringDecoder& decoder : decoder_) decoder.resetState();
@@ -187,13 +196,24 @@ void RunPage::run() {
       return;
     }
   remember();
-  const RunRequest request{.application = application_,
+  if (kind() == RunRequest::Kind::command && arguments->isEmpty()) {
+    state_->setText("a command is needed, such as: make check");
+    return;
+  }
+  const bool needs_terminal = kind() == RunRequest::Kind::session && arguments->isEmpty();
+  if (needs_terminal && terminal_emulator().isEmpty()) {
+    state_->setText("a shell needs a terminal, and this system has no terminal emulator");
+    return;
+  }
+  const RunRequest request{.kind = kind(),
+                           .application = application_,
                            .program = program_->count() > 1 ? program_->currentText() : QString(),
                            .arguments = *arguments,
                            .environment = *environment,
                            .folder = folder_->text(),
                            .input = input_->text(),
-                           .in_terminal = in_terminal_->isChecked()};
+                           .in_terminal = in_terminal_->isChecked() || needs_terminal,
+                           .guard = guard_->isChecked()};
   manager_.note_command(request.command(), request.folder, request.input);
   for (int i = 0; i < times_->value(); ++i) runner_.start(request, manager_.database());
 }
@@ -203,10 +223,29 @@ void RunPage::show_state() {
   mode_->setText(application == nullptr ? "Choose an application above."
                                         : application_ + " " + describe(*application));
   show_programs(application);
+  show_kind();
   const bool running = runner_.running();
-  run_->setEnabled(application != nullptr && program_->count() > 0);
+  const bool runs_programs =
+      kind() == RunRequest::Kind::program || kind() == RunRequest::Kind::check;
+  run_->setEnabled(application != nullptr && (program_->count() > 0 || !runs_programs));
   run_->setText(running ? "&Run after this" : "&Run");
   stop_->setEnabled(running);
+}
+
+/// What the fields are for.
+void RunPage::show_kind() {
+  using Kind = RunRequest::Kind;
+  const bool is_program = kind() == Kind::program;
+  program_->setEnabled(is_program && program_->count() > 1);
+  guard_->setEnabled(is_program);
+  environment_->setEnabled(kind() != Kind::check);
+  times_->setEnabled(kind() != Kind::session && kind() != Kind::check);
+  arguments_->setPlaceholderText(kind() == Kind::command   ? "the command, such as: make check"
+                                 : kind() == Kind::session ? "a command; nothing: a shell in a terminal"
+                                                           : "");
+  arguments_->setToolTip(kind() == Kind::command || kind() == Kind::session
+                             ? "The command and its arguments, quoted as in a shell"
+                             : "Arguments of the program, quoted as in a shell");
 }
 
 /// The chosen program stays chosen while the application has it.
@@ -223,7 +262,6 @@ void RunPage::show_programs(const ApplicationView* application) {
     program_->addItems(programs);
     program_->setCurrentIndex(std::max(0, int(programs.indexOf(chosen))));
   }
-  program_->setEnabled(programs.size() > 1);
 }
 
 /// Adds text in lines of bounded length, and forgets the oldest text beyond kMostCharacters.

@@ -29,6 +29,8 @@ class RunPage : public QWidget {
 
  private:
   void show_state();
+  RunRequest::Kind kind() const { return RunRequest::Kind(kind_->currentIndex()); }
+  void show_kind();
   void show_programs(const ApplicationView* application);
   void append(const QString& text, bool is_error);
   void remember() const;
@@ -39,6 +41,7 @@ class RunPage : public QWidget {
   QString application_;
   QString ran_;  // the application that runs, or ran last
   ElidedLabel* mode_ = nullptr;
+  QComboBox* kind_ = nullptr;     // RunRequest::Kind, in that order
   QComboBox* program_ = nullptr;  // of an application with several
   QLineEdit* arguments_ = nullptr;
   QLineEdit* folder_ = nullptr;
@@ -46,6 +49,7 @@ class RunPage : public QWidget {
   QLineEdit* environment_ = nullptr;
   QSpinBox* times_ = nullptr;
   QCheckBox* in_terminal_ = nullptr;
+  QCheckBox* guard_ = nullptr;
   QPushButton* run_ = nullptr;
   QPushButton* stop_ = nullptr;
   ElidedLabel* state_ = nullptr;

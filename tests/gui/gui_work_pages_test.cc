@@ -184,6 +184,40 @@ TEST_F(WorkPagesTest, OneOfSeveralProgramsIsRun) {
   EXPECT_FALSE(programs->isEnabled());
 }
 
+TEST_F(WorkPagesTest, ACommandASessionAndACheckAreRun) {
+  const char* mount = "mount -t binfmt_misc none /proc/sys/fs/binfmt_misc";
+  if (run_command("unshare", {"--user", "--mount", "--map-root-user", "sh", "-c", mount}).status != 0)
+    GTEST_SKIP() << "no binfmt_misc in user namespaces here";
+  register_by_command(world_.build_echo("gcc"), "echo");
+  world_.ok({"instrument", "echo"});
+  page("Run");
+  auto* what = find<QComboBox>("What to run");
+  what->setCurrentIndex(1);
+  press("Run");
+  EXPECT_TRUE(says("a command is needed"));
+  const QString echo = QString::fromStdString(application().main);
+  find<QLineEdit>("Arguments")->setText("sh -c '" + echo + " a; " + echo + " b'");
+  run_until("exit status 0");
+  EXPECT_TRUE(output()->toPlainText().contains("respike exec echo -- sh -c"));
+  EXPECT_TRUE(output()->toPlainText().contains("[b]"));
+  world_.ok({"collect"});
+  EXPECT_TRUE(wait_for([&] { return application().images.front().profile.runs == 2; }));
+  what->setCurrentIndex(2);
+  find<QLineEdit>("Arguments")->setText(echo + " c");
+  run_until("exit status 0");
+  EXPECT_TRUE(output()->toPlainText().contains("[c]"));
+  world_.ok({"optimize", "echo"});
+  what->setCurrentIndex(3);
+  find<QLineEdit>("Arguments")->setText("d");
+  press("Run");
+  ASSERT_TRUE(wait_for([&] { return output()->toPlainText().contains("ship"); }, milliseconds(60000)));
+  what->setCurrentIndex(0);
+  find<QCheckBox>("guard")->setChecked(true);
+  find<QLineEdit>("Arguments")->setText("die 11");
+  press("Run");
+  ASSERT_TRUE(wait_for([&] { return output()->toPlainText().contains("died of SIGSEGV"); }));
+}
+
 TEST_F(WorkPagesTest, ALibraryIsNotRun) {
   const fs::path library = world_.folder() / "libone.so", source = world_.folder() / "one.c";
   std::ofstream(source) << "int one(void) { return 1; }\n";
