@@ -2,6 +2,9 @@
 // (environment/attending.cc). Hidden from --help: nobody else has a use for it. What it has to tell
 // the user waits for the next command.
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -13,18 +16,25 @@ namespace {
 
 struct AttendArguments {
   long long application = 0;
-  std::string library, images, ran;
+  unsigned long long before = 0;
+  std::string library, images, ran, program;
   int signal = 0;
 };
 
 /// Prints the library's path and that of its version, each with a zero behind; nothing when it has
 /// none.
 void print_version(const AttendArguments& arguments, const DatabaseOption& database) {
-  const auto version = Environment(database.database())
-                           .version_of_opened(arguments.application, arguments.library);
-  if (!version) return;
-  for (const std::string& path : {version->original.string(), version->substitute.string()})
-    std::fwrite(path.c_str(), 1, path.size() + 1, stdout);
+  Environment environment(database.database());
+  const auto version =
+      environment.version_of_opened(arguments.application, arguments.library, arguments.before);
+  if (version)
+    for (const std::string& path : {version->original.string(), version->substitute.string()})
+      std::fwrite(path.c_str(), 1, path.size() + 1, stdout);
+  std::fflush(stdout);
+  // The program waits for the end of this output, and for nothing else.
+  const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nothing >= 0) dup2(nothing, STDOUT_FILENO);
+  environment.tell_of_opened();
 }
 
 }  // namespace
@@ -42,6 +52,7 @@ void add_attend_command(CLI::App& app, const SharedDatabase& database) {
   CLI::App* opened = attend->add_subcommand("opened", "Make the version of an opened library");
   opened->add_option("APPLICATION", arguments->application)->required();
   opened->add_option("LIBRARY", arguments->library)->required();
+  opened->add_option("BEFORE", arguments->before)->required();
   opened->callback([arguments, database] { print_version(*arguments, *database); });
 
   CLI::App* fault = attend->add_subcommand("fault", "Note that a program has died");
@@ -49,10 +60,12 @@ void add_attend_command(CLI::App& app, const SharedDatabase& database) {
   fault->add_option("IMAGES", arguments->images)->required();
   fault->add_option("SIGNAL", arguments->signal)->required();
   fault->add_option("RAN", arguments->ran)->required();
+  fault->add_option("PROGRAM", arguments->program)->required();
   fault->callback([arguments, database] {
     AnnouncedEnd end;
     end.application = int(arguments->application);
     end.images = arguments->images;
+    end.program = arguments->program;
     end.original = arguments->ran == "original";
     end.end.status = arguments->signal;
     Environment(database->database()).note_announced_fault(end);

@@ -40,8 +40,9 @@ namespace {
 
 constexpr const char* kMessages = "messages";
 
-/// Calls `respike --db DATABASE WORDS...`; returns what it printed.
-std::string call_respike(const fs::path& database, std::vector<std::string> words) {
+/// Calls `respike --db DATABASE WORDS...`; returns what it printed. `waits`: for its end, too.
+std::string call_respike(const fs::path& database, std::vector<std::string> words,
+                         bool waits = true) {
   words.insert(words.begin(), {"respike", "--db", database.string()});
   std::array<int, 2> output{};
   if (pipe2(output.data(), O_CLOEXEC) != 0) return "";
@@ -62,7 +63,7 @@ std::string call_respike(const fs::path& database, std::vector<std::string> word
     if (got > 0) text.append(block.data(), size_t(got));
   }
   close(output[0]);
-  while (process > 0 && waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+  while (waits && process > 0 && waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
   }
   return text;
 }
@@ -105,9 +106,11 @@ Attendant Environment::start_attendant(bool merges) const {
   Duties duties;
   if (merges) duties.is_due = [=] { return many_files_wait(spool); };
   duties.work = [=] { call_respike(database, {"attend", "merge"}); };
-  duties.open = [=](int application, const fs::path& library) -> std::optional<Substitution> {
-    const std::string paths =
-        call_respike(database, {"attend", "opened", std::to_string(application), library});
+  duties.open = [=](int application, const fs::path& library,
+                    uint64_t before) -> std::optional<Substitution> {
+    const std::string paths = call_respike(
+        database,
+        {"attend", "opened", std::to_string(application), library, std::to_string(before)}, false);
     const size_t end = paths.find('\0');
     if (end == paths.npos) return std::nullopt;
     return Substitution{paths.substr(0, end), paths.c_str() + end + 1};
@@ -116,7 +119,7 @@ Attendant Environment::start_attendant(bool merges) const {
   duties.fault = [=](const AnnouncedEnd& end) {
     call_respike(database, {"attend", "fault", std::to_string(end.application), end.images,
                             std::to_string(WTERMSIG(end.end.status)),
-                            end.original ? "original" : "optimized"});
+                            end.original ? "original" : "optimized", end.program});
   };
   return Attendant(duties);
 }
@@ -127,30 +130,50 @@ std::optional<ApplicationRow> Environment::application_of(Id number) const {
   return std::nullopt;
 }
 
-std::optional<Substitution> Environment::version_of_opened(Id number, const fs::path& library) {
+std::optional<Substitution> Environment::version_of_opened(Id number, const fs::path& library,
+                                                           uint64_t before) {
   const auto application = application_of(number);
   if (!application || application->mode != Mode::instrumented || why_distrusted())
     return std::nullopt;
   const ProgramImage program = read_program(database_.image(application->main_image).path);
   const fs::path file = host_path(library, sysroot_of(*program.platform));
-  // One at a time: many processes may open the library at once, and it is made once.
-  const FileLock alone(database_.files() / "opening", FileLock::Wait::yes);
+  std::error_code error;
+  const fs::path path = fs::canonical(file, error);
+  struct stat status {};
+  const auto nanoseconds = [](const struct timespec& time) {
+    return uint64_t(time.tv_sec) * 1000000000u + uint64_t(time.tv_nsec);
+  };
+  if (error || stat(path.c_str(), &status) != 0 || nanoseconds(status.st_mtim) >= before ||
+      nanoseconds(status.st_ctim) >= before)
+    return std::nullopt;
   try {
-    if (auto version = make_opened(*application, fs::canonical(file))) {
+    if (const auto version = version_or_reason(*application, *program.platform, path)) {
       const auto usable = usable_substitutions(program, {*version}, {});
-      if (!usable.empty()) return usable.front();
+      return usable.empty() ? std::nullopt : std::optional(usable.front());
     }
-  } catch (const std::exception& error) {
-    leave_message(fmt::format("{} opened {} as it is: {}", application->name, file.string(),
-                              error.what()));
+    note_left(notes_folder(*application), library, path);
+  } catch (const std::exception& failure) {  // it may pass: the next program asks again
+    leave_message(
+        fmt::format("{} opened {} as it is: {}", application->name, path.string(), failure.what()));
   }
-  note_left(notes_folder(*application), library, file);
   return std::nullopt;
 }
 
-/// The instrumented version of a file that a program opened.
-std::optional<Substitution> Environment::make_opened(const ApplicationRow& application,
-                                                     const fs::path& path) {
+/// The instrumented version of a file that a program is about to open; nullopt: this file has none
+/// and cannot get one.
+std::optional<Substitution> Environment::version_or_reason(const ApplicationRow& application,
+                                                           const Platform& platform,
+                                                           const fs::path& path) {
+  if (auto ready = instrumented_version(application, path)) return ready;
+  // What the dynamic linker only looks at: libraries of other machines, linker scripts.
+  try {
+    if (read_loader_view(path).machine != platform.machine) return std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  // One at a time: many processes may open the library at once, and it is made once.
+  const FileLock alone(database_.files() / "opening", FileLock::Wait::yes);
+  if (auto ready = instrumented_version(application, path)) return ready;
   std::optional<ImageRow> known;
   Counters counters = Counters::shared;
   for (const ApplicationImage& used : database_.images_of(application.id)) {
@@ -165,7 +188,6 @@ std::optional<Substitution> Environment::make_opened(const ApplicationRow& appli
         build ? database_.newest_derived(build->id, DerivedKind::instrumented) : std::nullopt;
     if (made) counters = counters_of(made->options);
   }
-  const bool is_new = !known;
   ImageRow image = known ? *known : database_.image(add_opened(application, path));
   const auto build = refresh(image);
   if (!build) {
@@ -175,14 +197,31 @@ std::optional<Substitution> Environment::make_opened(const ApplicationRow& appli
   }
   ImageOutcome outcome;
   instrument_image(image, *build, counters, outcome);
-  if (is_new)
-    leave_message(fmt::format("{} opened {}: it belongs to the application now, and was counted "
-                              "at once",
-                              application.name, path.string()));
-  tell_sessions();
-  const auto made = database_.newest_derived(build->id, DerivedKind::instrumented);
-  if (!made) return std::nullopt;
-  return Substitution{path, database_.store().path(made->content)};
+  if (!known)
+    leave_message(
+        fmt::format("{} opened {}: it belongs to the application now, and was counted "
+                    "at once",
+                    application.name, path.string()));
+  opened_ = true;
+  return instrumented_version(application, path);
+}
+
+/// The version of an opened library that there is already, and that fits the file.
+std::optional<Substitution> Environment::instrumented_version(const ApplicationRow& application,
+                                                              const fs::path& path) {
+  for (const ApplicationImage& used : database_.images_of(application.id)) {
+    if (used.image.path != path || used.role != Role::opened) continue;
+    const auto build = known_build(used.image);
+    const auto made =
+        build ? database_.newest_derived(build->id, DerivedKind::instrumented) : std::nullopt;
+    if (made && database_.store().contains(made->content) && database_.is_whole(*made))
+      return Substitution{path, database_.store().path(made->content)};
+  }
+  return std::nullopt;
+}
+
+void Environment::tell_of_opened() {
+  if (opened_) tell_sessions();
 }
 
 /// Keeps a sentence for the user until the next command.

@@ -205,9 +205,13 @@ class Environment {
   void leave_session();
   /// For the attendant (attending.cc): the instrumented version of a library that a program of the
   /// application is about to open, made if Respike has never seen the library; nullopt: the library
-  /// is opened as it is.
+  /// is opened as it is. So are those that were made or changed since `before`, in nanoseconds
+  /// since 1970.
   std::optional<Substitution> version_of_opened(Id application,
-                                                const std::filesystem::path& library);
+                                                const std::filesystem::path& library,
+                                                uint64_t before);
+  /// For the attendant, when it has that version: lets later starts have the version at once.
+  void tell_of_opened();
   /// For the attendant: merges when so many counter files wait that they might fill the disk.
   void merge_if_many();
   /// For the attendant: notes the end of a program that it has watched.
@@ -255,8 +259,11 @@ class Environment {
   void carry_over(const ImageRow& image, const BuildRow& build);
   void register_opened(const ApplicationRow& application);
   Id add_opened(const ApplicationRow& application, const std::filesystem::path& library);
-  std::optional<Substitution> make_opened(const ApplicationRow& application,
-                                          const std::filesystem::path& path);
+  std::optional<Substitution> version_or_reason(const ApplicationRow& application,
+                                                const Platform& platform,
+                                                const std::filesystem::path& path);
+  std::optional<Substitution> instrumented_version(const ApplicationRow& application,
+                                                   const std::filesystem::path& path);
   std::optional<ApplicationRow> application_of(Id number) const;
   bool is_registered(const ApplicationRow& application) const;
   void require_one_machine(const ApplicationRow& application) const;
@@ -289,7 +296,8 @@ class Environment {
   std::vector<InterceptedLibrary> intercepted_libraries(const ApplicationRow& application,
                                                         const RunOptions& options);
   void intercept(std::vector<InterceptedProgram> programs, const std::vector<int>& applications,
-                 std::vector<InterceptedLibrary> libraries);
+                 std::vector<InterceptedLibrary> libraries,
+                 const std::function<void(const std::string&)>& warn);
   Attendant start_attendant(bool merges) const;
   MergeResult collect(bool snapshots);
   static void note_end(const std::filesystem::path& files, const ProgramEnd& end);
@@ -310,6 +318,7 @@ class Environment {
 
   Database database_;
   Access access_;
+  bool opened_ = false;  // a version of an opened library was made
   Diagnostics warnings_;
   std::vector<std::string> notes_;
 };

@@ -110,11 +110,17 @@ std::vector<InterceptedLibrary> Environment::intercepted_libraries(
 /// Enters a session of the applications (none: of all), with an attendant.
 void Environment::intercept(std::vector<InterceptedProgram> programs,
                             const std::vector<int>& applications,
-                            std::vector<InterceptedLibrary> libraries) {
+                            std::vector<InterceptedLibrary> libraries,
+                            const std::function<void(const std::string&)>& warn) {
   merge_if_many();
   Interception interception(std::move(programs), rules_folder(), std::move(libraries));
   interception.enter(start_attendant(true));
-  note_session(sessions_folder(), interception.folder(), applications);
+  try {
+    note_session(sessions_folder(), interception.folder(), applications);
+  } catch (const Error& error) {  // commands below `exec` need not be told of changes
+    if (applications.empty()) throw;
+    if (warn) warn(error.what());
+  }
 }
 
 void Environment::exec(const std::vector<std::string>& names, const RunOptions& options) {
@@ -138,7 +144,7 @@ void Environment::exec(const std::vector<std::string>& names, const RunOptions& 
   }
   // Foreign programs, also originals, need rules to be executed at all.
   if (!programs.empty() || !libraries.empty() || foreign)
-    intercept(std::move(programs), applications, std::move(libraries));
+    intercept(std::move(programs), applications, std::move(libraries), options.warn);
   Interception::become(options.arguments);
 }
 

@@ -2,11 +2,12 @@
 // instead.
 //
 // Somebody has to see how the program ends. `run --guard` waits for it, for the price of a process;
-// below `exec` and `session` the attendant learns it from the kernel (tas/attendant.cc). What is noted makes the next start that of the original, by whatever command,
-// with a warning. If the original then dies of the same signal, the fault is not the rewriting's,
-// and the optimized version runs again; so a program that ends by abort() on purpose loses one
-// optimized run. Nothing is run twice by itself. The note is about the optimized images that ran:
-// when the application is optimized anew, with another result, the note says nothing of that.
+// below `exec` and `session` the attendant learns it from the kernel (tas/attendant.cc). What is
+// noted makes the next start that of the original, by whatever command, with a warning. If the
+// original then dies of the same signal, the fault is not the rewriting's, and the optimized
+// version runs again; so a program that ends by abort() on purpose loses one optimized run. Nothing
+// is run twice by itself. The note is about the optimized images that ran: when the application is
+// optimized anew, with another result, the note says nothing of that.
 //
 // Example: sqlite3, optimized, dies of SIGSEGV below `run --guard`. The next `run sqlite3` runs the
 // original, which ends well, and so do all others until `optimize` makes another image, or `mode
@@ -40,7 +41,9 @@ std::string images_text(const std::vector<Substitution>& optimized) {
 }
 
 std::string images_word(const std::string& images) {
-  return images.empty() ? "0" : content_hash({reinterpret_cast<const uint8_t*>(images.data()), images.size()}).hex();
+  return images.empty()
+             ? "0"
+             : content_hash({reinterpret_cast<const uint8_t*>(images.data()), images.size()}).hex();
 }
 
 std::string signal_name(int signal) {
@@ -112,7 +115,7 @@ void Environment::note_announced_fault(const AnnouncedEnd& end) {
   if (!application || application->mode != Mode::optimized) return;
   const std::string images = images_text(substitutions(*application, {}));
   if (images_word(images) != end.images) return;
-  Ran ran{database_.image(application->main_image).path, images, std::nullopt};
+  Ran ran{end.program, images, std::nullopt};
   if (end.original) ran.before = active_fault(*application);
   if (end.original && !ran.before) return;
   const bool is_new = !end.original;

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "environment/environment.h"
+#include "environment/file_lock.h"
 #include "environment/image_content.h"
 #include "optimizer/base/error.h"
 
@@ -51,7 +52,7 @@ std::vector<InterceptedProgram> Environment::all_interceptions(const RunOptions&
 }
 
 void Environment::session(const RunOptions& options) {
-  intercept(all_interceptions(options), {}, {});
+  intercept(all_interceptions(options), {}, {}, options.warn);
   Interception::become(options.arguments);
 }
 
@@ -66,12 +67,15 @@ void Environment::leave_session() {
     if (!session.is_own) continue;
     if (const auto problem = in_session(session, [&] { Interception({}, session.rules).update(); }))
       throw Error(*problem);
+    fs::remove(session.note);  // whoever changes something has nothing to tell it any more
     return;
   }
   throw Error("this is not below respike session");
 }
 
+/// One at a time, and each by what the database says then: the last one tells the latest.
 void Environment::tell_sessions() {
+  const FileLock alone(database_.files() / "telling", FileLock::Wait::yes);
   const std::vector<LiveSession> all = live_sessions(sessions_folder());
   if (all.empty()) return;
   // Below an intercepted program some files cannot be seen, and so not looked at.

@@ -10,17 +10,20 @@
 // SO_PEERPIDFD). The audit module, the emulator and the starter only ask and wait
 // (runtime/asking.h).
 //
-//     'o' APPLICATION 0 PATH                 a library will be opened. Answer: '+' when another file
-//                                            is in its place now, '-' when not
-//     's' STATE ' ' APPLICATION ' ' IMAGES ' ' TIME   a program will be executed, at nanoseconds
-//                                            since 1970. Answer: 'o' for the original, 'v' for the
-//                                            version. STATE: field d of start tables
+//     'o' APPLICATION 0 TIME 0 PATH     a library will be opened by a program that was loaded at
+//                                       nanoseconds since 1970. Answer: '+' when another file is in
+//                                       the library's place now, '-' when not
+//     's' STATE APPLICATION IMAGES TIME PATH, with blanks between   a program will be executed.
+//                                       Answer: 'o' for the original, 'v' for the version. STATE:
+//                                       field d of start tables
 //
 // A library's version is mounted over the library in the program's mount namespace, as those of all
-// other images, so the program sees the path that it opened. What is mounted later than the program
-// opened the library would be another file for the dynamic linker, which would load the library
-// twice; so nothing stays mounted when the program has not waited. A library that is younger than
-// the process is left alone: who made it will remove it, which a mount would not allow.
+// other images, so the program sees the path that it opened. The dynamic linker knows libraries by
+// their inodes, and would load a library twice that gets a version after it was opened. So nothing
+// is mounted over a file that a process of the namespace has in its memory, and nothing stays
+// mounted when the program has not waited. A library that is younger than the program is left
+// alone: who made it will remove it, which a mount would not allow. What is mounted must have been
+// made of the very file that the program will open, which it may see otherwise than the attendant.
 //
 // The attendant stays outside of the programs' namespaces, where it has its user's rights. But its
 // socket has its name in a file system that only the programs see: a process that is still one of
@@ -29,7 +32,11 @@
 //
 // When its parent has waited for a program, the kernel tells all who hold a pidfd of it, with its
 // exit status (Linux 6.15). Whoever starts the program again does so later, so the answer to his
-// starter already knows of the fault. Limit: older kernels do not tell; faults stay unnoticed.
+// starter already knows of the fault.
+//
+// Limits: older kernels do not tell, and faults stay unnoticed. A process is known by its pidfd
+// across execve(): when a registered program executes one that is not and that dies, the first is
+// blamed. The status is that of the first thread.
 //
 // Sources: unix(7), pidfd_open(2), setns(2), include/uapi/linux/pidfd.h.
 
@@ -41,11 +48,14 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,9 +64,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -74,15 +86,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSecond = 1000;               // milliseconds
+constexpr int kSecond = 1000;  // milliseconds
 constexpr const char* kMountNamespace = "/proc/self/ns/mnt";
 constexpr const char* kWork = "work";
 constexpr const char* kOriginal = "original";
-constexpr int kWaiting = 128;               // connections that nobody has accepted yet
-constexpr size_t kMessage = 8192;           // bytes, at most
-constexpr size_t kConnections = 1000;       // that wait for an answer, at most
-constexpr rlim_t kProcessorTime = 300;      // seconds that a library may take
-constexpr rlim_t kMemory = rlim_t{8} << 30;  // bytes that a library may take
+constexpr int kWaiting = 128;                  // connections that nobody has accepted yet
+constexpr size_t kMessage = 8192;              // bytes, at most
+constexpr size_t kConnections = 1000;          // whose message has not come, at most
+constexpr int kOpenings = 8;                   // libraries that are made at a time, at most
+constexpr uint64_t kLastWait = 5'000'000'000;  // nanoseconds, for ends of programs
+constexpr rlim_t kProcessorTime = 300;         // seconds that a library may take
+constexpr rlim_t kMemory = rlim_t{8} << 30;    // bytes that a library may take
 
 // Of include/uapi/linux/pidfd.h, Linux 6.15.
 struct PidfdInfo {
@@ -99,15 +113,54 @@ uint64_t nanoseconds(const struct timespec& time) {
   return uint64_t(time.tv_sec) * 1000000000u + uint64_t(time.tv_nsec);
 }
 
-/// Nanoseconds since 1970 at which a process was made; 0: not known.
-uint64_t start_of(pid_t process) {
-  const uint64_t ticks = start_ticks(process);
-  struct timespec now {
-  }, up{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  clock_gettime(CLOCK_BOOTTIME, &up);
-  const uint64_t since_start = ticks * (1000000000u / uint64_t(sysconf(_SC_CLK_TCK)));
-  return ticks == 0 ? 0 : nanoseconds(now) - nanoseconds(up) + since_start;
+/// Whether the kernel tells all who hold a pidfd how the process ended.
+bool tells_ends() {
+  struct utsname system {};
+  unsigned major = 0, minor = 0;
+  if (uname(&system) != 0 || std::sscanf(system.release, "%u.%u", &major, &minor) != 2)
+    return false;
+  return std::pair(major, minor) >= std::pair(6u, 15u);
+}
+
+/// What tells that a file is still the same.
+struct FileState {
+  dev_t device = 0;
+  uint64_t inode = 0, size = 0, modified = 0, changed = 0;
+  bool is_mount = false;
+
+  bool operator==(const FileState&) const = default;
+};
+
+std::optional<FileState> state_of(const fs::path& file) {
+  struct statx status {};
+  if (statx(AT_FDCWD, file.c_str(), 0, STATX_BASIC_STATS, &status) != 0) return std::nullopt;
+  const auto time = [](const struct statx_timestamp& t) {
+    return uint64_t(t.tv_sec) * 1000000000u + t.tv_nsec;
+  };
+  return FileState{.device = makedev(status.stx_dev_major, status.stx_dev_minor),
+                   .inode = status.stx_ino,
+                   .size = status.stx_size,
+                   .modified = time(status.stx_mtime),
+                   .changed = time(status.stx_ctime),
+                   .is_mount = (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0};
+}
+
+/// Whether a process of the mount namespace has the file in its memory.
+bool is_mapped(const FileState& file, const fs::path& path, uint64_t space) {
+  const std::string inode =
+      fmt::format(" {:02x}:{:02x} {} ", major(file.device), minor(file.device), file.inode);
+  const std::string end = " " + path.string();
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != name.npos ||
+        inode_of(mount_namespace_of(pid_t(std::atoi(name.c_str())))) != space)
+      continue;
+    std::ifstream maps(entry.path() / "maps");
+    for (std::string line; std::getline(maps, line);)
+      if (line.find(inode) != line.npos || line.ends_with(end)) return true;
+  }
+  return false;
 }
 
 /// The process at the other end of a connection.
@@ -133,23 +186,25 @@ struct Announced {
   AnnouncedEnd end;
 };
 
-/// Leaves all that belongs to the command: its session and terminal, its folder and open files. What
-/// `kept` holds is open as 3, 4 and so on then.
+/// Leaves all that belongs to the command: its session and terminal, its folder and open files.
+/// What `kept` holds is open as 3, 4 and so on then.
 void leave_all_but(const std::vector<int>& kept) {
   constexpr int kFirst = 3;
-  setsid();
-  if (chdir("/") != 0) _exit(1);
-  std::vector<int> moved;  // above all numbers that are needed
-  for (const int file : kept) moved.push_back(fcntl(file, F_DUPFD_CLOEXEC, 64));
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (int file = 0; file < kFirst; ++file) dup2(nothing, file);
-  int number = kFirst;
-  for (const int file : moved) dup3(file, number++, O_CLOEXEC);
-  close_range(unsigned(number), ~0u, 0);
+  const int end = kFirst + int(kept.size());
   struct rlimit files {};
   getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max;  // each program that runs takes one
   setrlimit(RLIMIT_NOFILE, &files);
+  setsid();
+  bool good = chdir("/") == 0;
+  std::vector<int> moved;  // above all numbers that are needed
+  for (const int file : kept) moved.push_back(fcntl(file, F_DUPFD_CLOEXEC, end));
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int file = 0; file < kFirst; ++file) good &= dup2(nothing, file) == file;
+  int number = kFirst;
+  for (const int file : moved) good &= dup3(file, number++, O_CLOEXEC) >= 0;
+  if (!good) _exit(1);
+  close_range(unsigned(end), ~0u, 0);
   signal(SIGCHLD, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -176,21 +231,29 @@ bool is_waiting(int connection) {
 
 /// A file of untrusted contents may take this much.
 void limit_resources() {
-  const struct rlimit time {
-    kProcessorTime, kProcessorTime
-  }, memory{kMemory, kMemory};
+  const struct rlimit time { kProcessorTime, kProcessorTime }, memory{kMemory, kMemory};
   setrlimit(RLIMIT_CPU, &time);
   setrlimit(RLIMIT_AS, &memory);
 }
 
 class Server {
  public:
-  /// Ends with the process whose pidfd is `command`.
-  Server(const Duties& duties, int command, int socket, int begin);
+  /// Ends with the process `number`, whose pidfd is `command`. `begin`: tells when the socket has
+  /// its name.
+  Server(const Duties& duties, int command, pid_t number, int socket, int begin);
   [[noreturn]] void attend();
 
  private:
-  void watch(int file, uint32_t events) const;
+  struct Opening {
+    int connection = -1;
+    int application = 0;
+    uint64_t before = 0;
+    fs::path library;
+  };
+
+  bool watch(int file, uint32_t events) const;
+  void forget_file(int file) const;
+  bool is_done() const;
   void begin();
   void accept_one();
   void take_message(int connection);
@@ -198,102 +261,153 @@ class Server {
   void program_ended(int handle);
   void worker_ended(int handle);
   void note_next_fault();
+  void open_next();
   void forget(const std::string& images);
-  /// Calls the action in a process of its own. `what`: as in workers_. False: there is none.
-  bool add_worker(const std::function<void()>& action, const std::string& what);
-  void open_library(int connection, int application, const fs::path& library) const;
-  bool put_in_place(const Peer& peer, const Substitution& version) const;
+  bool add_worker(const std::function<void()>& action, const std::string& what, int kept = -1);
+  void open_library(const Opening& opening) const;
+  bool put_version_in_place(const Opening& opening) const;
+  mutable fs::path mounted_;  // in a worker: what it has mounted over
 
   const Duties& duties_;
-  int command_, socket_, begin_, events_;
-  uint64_t shared_ = 0;                 // the mount namespace in which others than programs are
-  std::set<int> connections_;           // whose message has not come yet
-  std::map<int, Announced> programs_;   // that run, by pidfd
+  int command_;
+  pid_t number_;
+  int socket_, begin_, events_;
+  const bool watches_ = tells_ends();
+  uint64_t shared_ = 0;                // the mount namespace in which others than programs are
+  std::set<int> connections_;          // whose message has not come yet
+  std::map<int, Announced> programs_;  // that run, by pidfd
   // By pidfd: the images whose fault is noted, or kOriginal, kWork, or nothing: a library is made.
   std::map<int, std::string> workers_;
-  bool works_ = false;                  // a worker does Duties::work
-  bool notes_ = false;                  // a worker does Duties::fault
-  std::deque<AnnouncedEnd> faults_;     // that wait for that
-  std::multiset<std::string> faulty_;   // images that must not run before that is done
+  bool works_ = false;                 // a worker does Duties::work
+  bool notes_ = false;                 // a worker does Duties::fault
+  int opens_ = 0;                      // workers that make libraries
+  std::deque<AnnouncedEnd> faults_;    // that wait to be noted
+  std::deque<Opening> openings_;       // that wait for a worker
+  std::multiset<std::string> faulty_;  // images that must not run before their fault is noted
 };
 
-Server::Server(const Duties& duties, int command, int socket, int begin)
+Server::Server(const Duties& duties, int command, pid_t number, int socket, int begin)
     : duties_(duties),
       command_(command),
+      number_(number),
       socket_(socket),
       begin_(begin),
       events_(epoll_create1(EPOLL_CLOEXEC)) {
-  watch(command_, EPOLLIN);
-  watch(begin_, EPOLLIN);
+  if (!watch(command_, EPOLLIN) || !watch(begin_, EPOLLIN)) _exit(1);
 }
 
-void Server::watch(int file, uint32_t events) const {
+bool Server::watch(int file, uint32_t events) const {
   struct epoll_event event {};
   event.events = events;
   event.data.fd = file;
-  epoll_ctl(events_, EPOLL_CTL_ADD, file, &event);
+  return epoll_ctl(events_, EPOLL_CTL_ADD, file, &event) == 0;
+}
+
+/// Closes a file. Workers may have it, too, and then its events would go on.
+void Server::forget_file(int file) const {
+  epoll_ctl(events_, EPOLL_CTL_DEL, file, nullptr);
+  close(file);
+}
+
+uint64_t monotonic_time() {
+  struct timespec time {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return nanoseconds(time);
+}
+
+/// Whether nothing is left to be noted of the command itself, and of what it has waited for.
+bool Server::is_done() const {
+  const bool runs = std::ranges::any_of(
+      programs_, [&](const auto& program) { return program.second.end.end.process == number_; });
+  return !runs && faults_.empty() && !notes_;
 }
 
 void Server::attend() {
-  uint64_t last = 0;
+  uint64_t last = 0, end = 0;  // end: when nothing is waited for any more
   for (;;) {
     std::array<struct epoll_event, 64> events{};
-    const int count = epoll_wait(events_, events.data(), int(events.size()), kSecond);
+    const int pause = end == 0 ? kSecond : kSecond / 50;
+    const int count = epoll_wait(events_, events.data(), int(events.size()), pause);
     for (int i = 0; i < count; ++i) {  // in the order in which they happened
       const int file = events[size_t(i)].data.fd;
-      if (file == command_) _exit(0);
-      if (file == begin_)
+      if (file == command_) {
+        end = monotonic_time() + kLastWait;
+        for (const int served : {command_, socket_, begin_})
+          if (served >= 0) forget_file(served);
+        command_ = socket_ = begin_ = -1;
+      } else if (file == begin_) {
         begin();
-      else if (file == socket_)
+      } else if (file == socket_) {
         accept_one();
-      else if (connections_.contains(file))
+      } else if (connections_.contains(file)) {
         take_message(file);
-      else if (programs_.contains(file))
-        program_ended(file);
-      else if (workers_.contains(file))
+      } else if (programs_.contains(file)) {
+        if ((events[size_t(i)].events & EPOLLHUP) != 0) program_ended(file);
+      } else if (workers_.contains(file)) {
         worker_ended(file);
+      }
     }
-    struct timespec time {};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    if (nanoseconds(time) - last < kSecond * 1'000'000ull) continue;
-    last = nanoseconds(time);
+    const uint64_t now = monotonic_time();
+    if (end != 0 && (is_done() || now >= end)) _exit(0);
+    if (end != 0 || now - last < kSecond * 1'000'000ull) continue;
+    last = now;
     if (!works_ && duties_.is_due && duties_.is_due()) works_ = add_worker(duties_.work, kWork);
   }
 }
 
 /// The socket has its name now, or will never have one.
 void Server::begin() {
-  if (read(begin_, &shared_, sizeof shared_) == sizeof shared_) watch(socket_, EPOLLIN);
-  close(begin_);
+  const ssize_t size = recv(begin_, &shared_, sizeof shared_, MSG_DONTWAIT);
+  if (size == ssize_t(sizeof shared_)) watch(socket_, EPOLLIN);
+  forget_file(begin_);
   begin_ = -1;
 }
 
 void Server::accept_one() {
   const int connection = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (connection < 0) return;
-  if (connections_.size() >= kConnections) {
+  if (connection < 0) {
+    constexpr struct timespec kPause { 0, 10'000'000 };
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) nanosleep(&kPause, nullptr);
+    return;
+  }
+  if (connections_.size() >= kConnections || !watch(connection, EPOLLIN | EPOLLRDHUP)) {
     close(connection);
     return;
   }
   connections_.insert(connection);
-  watch(connection, EPOLLIN | EPOLLRDHUP);
 }
 
 void Server::take_message(int connection) {
   std::array<char, kMessage> bytes;
   const ssize_t size = recv(connection, bytes.data(), bytes.size(), 0);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   connections_.erase(connection);
+  epoll_ctl(events_, EPOLL_CTL_DEL, connection, nullptr);
   const std::string message(bytes.data(), size_t(std::max<ssize_t>(size, 0)));
-  const size_t zero = message.find('\0');
+  const size_t first = message.find('\0'), second = message.find('\0', first + 1);
+  if (message.starts_with('o') && first != message.npos && second != message.npos) {
+    openings_.push_back({.connection = connection,
+                         .application = std::atoi(message.c_str() + 1),
+                         .before = std::strtoull(message.c_str() + first + 1, nullptr, 10),
+                         .library = message.substr(second + 1)});
+    open_next();
+    return;
+  }
   if (message.starts_with('s')) {
     const char answer = answer_to_start(connection, message.substr(1));
     send(connection, &answer, 1, MSG_NOSIGNAL);
-  } else if (message.starts_with('o') && zero != message.npos) {
-    const int application = std::atoi(message.c_str() + 1);
-    const fs::path library = message.substr(zero + 1);
-    add_worker([&] { open_library(connection, application, library); }, "");
   }
   close(connection);
+}
+
+/// Makes libraries that are asked for, some at a time.
+void Server::open_next() {
+  while (opens_ < kOpenings && !openings_.empty()) {
+    const Opening opening = openings_.front();
+    openings_.pop_front();
+    opens_ += add_worker([&] { open_library(opening); }, "", opening.connection);
+    close(opening.connection);
+  }
 }
 
 /// What a program that is announced is to run: 'o', its originals, or 'v', its version.
@@ -303,14 +417,23 @@ char Server::answer_to_start(int connection, const std::string& message) {
   if (!(words >> program.state >> std::hex >> program.end.application >> program.end.images >>
         std::dec >> program.end.end.started_after))
     return 'v';
+  std::getline(words >> std::ws, program.end.program);
   const Peer peer = peer_of(connection);
   program.end.end.process = peer.process;
-  program.end.original =
-      program.state.starts_with('o') || faulty_.contains(program.end.images);
+  program.end.original = program.state.starts_with('o') || faulty_.contains(program.end.images);
   const char answer = program.end.original ? 'o' : 'v';
+  // What the process ran before, it runs no more.
+  for (auto each = programs_.begin(); each != programs_.end();) {
+    const bool same = each->second.end.end.process == peer.process;
+    if (same) forget_file(each->first);
+    each = same ? programs_.erase(each) : std::next(each);
+  }
   if (peer.handle < 0) return answer;
-  programs_[peer.handle] = program;
-  watch(peer.handle, 0);  // EPOLLHUP: somebody has waited for the process
+  // EPOLLHUP comes without being asked for: somebody has waited for the process.
+  if (watches_ && watch(peer.handle, 0))
+    programs_[peer.handle] = program;
+  else
+    close(peer.handle);
   return answer;
 }
 
@@ -318,14 +441,15 @@ void Server::program_ended(int handle) {
   Announced program = programs_[handle];
   programs_.erase(handle);
   const auto status = status_of(handle);
-  close(handle);
+  forget_file(handle);
   if (!status) return;
   program.end.end.status = *status;
+  const int signal = WIFSIGNALED(*status) ? WTERMSIG(*status) : 0;
   if (program.state == "c") {
-    if (duties_.counted) duties_.counted(program.end.end);
+    // Test-suites end a hundred thousand processes: only what is unusual is noted.
+    if (signal != 0 && duties_.counted) duties_.counted(program.end.end);
     return;
   }
-  const int signal = WIFSIGNALED(*status) ? WTERMSIG(*status) : 0;
   if (!is_fault(signal) || program.state == fmt::format("k{}", signal) || !duties_.fault) return;
   if (!program.end.original) faulty_.insert(program.end.images);
   faults_.push_back(program.end);
@@ -348,21 +472,32 @@ void Server::forget(const std::string& images) {
 }
 
 void Server::worker_ended(int handle) {
-  waitid(P_PIDFD, id_t(handle), nullptr, WEXITED);
+  waitid(P_PIDFD, id_t(handle), nullptr, WEXITED | WNOHANG);
   const std::string what = workers_[handle];
   workers_.erase(handle);
-  close(handle);
-  if (what == kWork) works_ = false;
-  if (what == kWork || what.empty()) return;
-  forget(what);
-  notes_ = false;
-  note_next_fault();
+  forget_file(handle);
+  if (what == kWork) {
+    works_ = false;
+  } else if (what.empty()) {
+    --opens_;
+    open_next();
+  } else {
+    forget(what);
+    notes_ = false;
+    note_next_fault();
+  }
 }
 
-bool Server::add_worker(const std::function<void()>& action, const std::string& what) {
+/// Calls the action in a process of its own. `what`: as in workers_. `kept`: the only file that the
+/// process keeps open. False: there is none.
+bool Server::add_worker(const std::function<void()>& action, const std::string& what, int kept) {
   const pid_t worker = fork();
   if (worker == 0) {
-    close(socket_);  // when the attendant is killed, nobody shall wait for an answer
+    // When the attendant is killed, nobody shall wait for an answer.
+    constexpr unsigned kFirst = 3;
+    const unsigned only = kept < 0 ? kFirst - 1 : unsigned(kept);
+    if (only > kFirst) close_range(kFirst, only - 1, 0);
+    close_range(only + 1, ~0u, 0);
     try {
       action();
     } catch (const std::exception&) {
@@ -377,40 +512,45 @@ bool Server::add_worker(const std::function<void()>& action, const std::string& 
   return true;
 }
 
-/// Puts a library's version in the place of the library, in the namespace of the process that asks.
-void Server::open_library(int connection, int application, const fs::path& library) const {
-  const Peer peer = peer_of(connection);
-  struct statx status {};
-  const fs::path seen = fmt::format("/proc/{}/root{}", peer.process, library.string());
-  if (!library.is_absolute() || peer.handle < 0 || !duties_.open ||
-      statx(AT_FDCWD, seen.c_str(), 0, STATX_BASIC_STATS, &status) != 0)
-    return;
-  bool done = (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
-  const uint64_t changed = std::max(nanoseconds({status.stx_mtime.tv_sec, status.stx_mtime.tv_nsec}),
-                                    nanoseconds({status.stx_ctime.tv_sec, status.stx_ctime.tv_nsec}));
-  if (!done && changed < start_of(peer.process)) {
-    limit_resources();
-    const auto version = duties_.open(application, library);
-    done = version && is_waiting(connection) && put_in_place(peer, *version);
-    const char answer = done ? '+' : '-';
-    const bool heard = send(connection, &answer, 1, MSG_NOSIGNAL) == 1;
-    if (done && !heard) umount2(version->original.c_str(), MNT_DETACH);
-    return;
+/// Answers whether the version of a library is in its place now.
+void Server::open_library(const Opening& opening) const {
+  bool done = false;
+  try {
+    done = put_version_in_place(opening);
+  } catch (const std::exception&) {
   }
   const char answer = done ? '+' : '-';
-  send(connection, &answer, 1, MSG_NOSIGNAL);
+  const bool heard =
+      is_waiting(opening.connection) && send(opening.connection, &answer, 1, MSG_NOSIGNAL) == 1;
+  if (done && !heard) umount2(mounted_.c_str(), MNT_DETACH);
+  while (wait(nullptr) > 0) {  // for what duties_.open left behind
+  }
 }
 
-/// Mounts where the process alone, and what it has started, sees it.
-bool Server::put_in_place(const Peer& peer, const Substitution& version) const {
+/// Puts a library's version in the place of the library, in the namespace of the process that asks.
+bool Server::put_version_in_place(const Opening& opening) const {
+  const Peer peer = peer_of(opening.connection);
+  const fs::path root = fmt::format("/proc/{}/root", peer.process);
   std::error_code error;
-  const fs::path root = fs::read_symlink(fmt::format("/proc/{}/root", peer.process), error);
-  if (error || root != "/") return false;
-  const uint64_t own = inode_of(kMountNamespace);
+  if (!opening.library.is_absolute() || peer.handle < 0 || !duties_.open ||
+      fs::read_symlink(root, error) != "/" || error)
+    return false;
+  limit_resources();
+  const auto version = duties_.open(opening.application, opening.library, opening.before);
+  if (!version || !is_waiting(opening.connection)) return false;
+  const auto made_of = state_of(version->original);
   enter_mount_namespace_of(peer.process);
+  // The number of a process that has ended may be another's by now.
+  if (syscall(SYS_pidfd_send_signal, peer.handle, 0, nullptr, 0) != 0) return false;
   const uint64_t entered = inode_of(kMountNamespace);
-  if (entered == 0 || entered == own || entered == shared_) return false;
-  mount_read_only(version.original, version.substitute);
+  const auto seen = state_of(version->original);
+  if (entered == 0 || entered == shared_ || !seen) return false;
+  if (seen->is_mount) return true;
+  if (seen != made_of || seen->changed >= opening.before || seen->modified >= opening.before ||
+      is_mapped(*seen, version->original, entered))
+    return false;
+  mount_read_only(version->original, version->substitute);
+  mounted_ = version->original;
   return true;
 }
 
@@ -421,23 +561,34 @@ bool is_fault(int signal) {
 }
 
 Attendant::Attendant(const Duties& duties) {
-  const int own = int(syscall(SYS_pidfd_open, getpid(), 0));
+  const pid_t number = getpid();
+  const int own = int(syscall(SYS_pidfd_open, number, 0));
   socket_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   std::array<int, 2> begin{-1, -1};
-  if (own >= 0 && socket_ >= 0 && pipe2(begin.data(), O_CLOEXEC) == 0) {
-    // The parent is gone at once and has no exit signal, so that the command finds no child that it
-    // has not started, and no SIGCHLD.
-    const long parent = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
-    if (parent == 0) {
-      if (fork() == 0) {
+  if (own >= 0 && socket_ >= 0 &&
+      socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, begin.data()) == 0) {
+    // Whoever adopts orphans would find the attendant as a child: then it stays one without an exit
+    // signal, which wait() does not find. Else its parent is gone at once.
+    int adopts = 0;
+    prctl(PR_GET_CHILD_SUBREAPER, &adopts);
+    const bool stays = number == 1 || adopts != 0;
+    const long child = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
+    if (child == 0) {
+      if (stays || fork() == 0) {
         leave_all_but({own, socket_, begin[0]});
-        Server(duties, 3, 4, 5).attend();
+        if (send(5, "+", 1, MSG_NOSIGNAL) != 1) _exit(1);
+        Server(duties, 3, number, 4, 5).attend();
       }
       _exit(0);
     }
-    if (parent > 0) waitpid(pid_t(parent), nullptr, __WCLONE);
     close(begin[0]);
     begin_ = begin[1];
+    char runs = 0;
+    if (child < 0 || recv(begin_, &runs, 1, 0) != 1) {
+      close(begin_);
+      begin_ = -1;
+    }
+    if (child > 0 && (!stays || begin_ < 0)) waitpid(pid_t(child), nullptr, __WCLONE);
   }
   if (own >= 0) close(own);
 }
@@ -468,7 +619,8 @@ bool Attendant::serve_at(const fs::path& path, bool shared) const {
   const mode_t mask = umask(0177);
   const bool serves =
       bind(socket_, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0 &&
-      listen(socket_, kWaiting) == 0 && write(begin_, &space, sizeof space) == sizeof space;
+      listen(socket_, kWaiting) == 0 &&
+      send(begin_, &space, sizeof space, MSG_NOSIGNAL) == sizeof space;
   umask(mask);
   if (folder >= 0) close(folder);
   return serves;

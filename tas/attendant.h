@@ -17,6 +17,7 @@ namespace respike {
 /// How a program that the starter announced has ended.
 struct AnnouncedEnd {
   int application = 0;
+  std::string program;    // its path
   std::string images;     // which versions: InterceptedProgram::Guard::images
   bool original = false;  // their originals ran, because of a fault
   ProgramEnd end;
@@ -31,18 +32,20 @@ struct Duties {
   std::function<bool()> is_due;
   std::function<void()> work;
   /// What is to be seen in the place of a library that a program of the application is about to
-  /// open; nullopt: the library itself. In a process of its own.
-  std::function<std::optional<Substitution>(int application, const std::filesystem::path& library)>
+  /// open; nullopt: the library itself. `before`: nanoseconds since 1970; younger libraries are
+  /// left alone. In a process of its own, which waits for its children at the end.
+  std::function<std::optional<Substitution>(int application, const std::filesystem::path& library,
+                                            uint64_t before)>
       open;
-  /// A counted program has ended.
+  /// A signal has ended a counted program.
   std::function<void(const ProgramEnd& end)> counted;
   /// A guarded program has died of a fault. In a process of its own. Until that ends, the original
   /// runs when the versions are to be started again.
   std::function<void(const AnnouncedEnd& end)> fault;
 };
 
-/// An attendant that was started, seen from the process that started it: no child of that process, it
-/// ends with it; what that process becomes by execve() is still that process.
+/// An attendant that was started, seen from the process that started it: no child of that process,
+/// it ends with it; what that process becomes by execve() is still that process.
 class Attendant {
  public:
   /// There is none: all that follows does nothing.

@@ -19,7 +19,8 @@
 //     FOLDER/respike-4026532201-0.table  programs with these first bytes (runtime/start_table.h)
 //     FOLDER/all                         all files that are substituted
 //     FOLDER/originals                   these files, where no substitute hides them
-//     FOLDER/libraries, FOLDER/libraries.so   libraries that are substituted whoever loads them, and
+//     FOLDER/libraries, FOLDER/libraries.so   libraries that are substituted whoever loads them,
+//     and
 //                                        the audit module that does it
 //     FOLDER/attendant                   the socket of the attendant (attendant.h)
 //     FOLDER/twins, FOLDER/copies        images with other first bytes than their originals
@@ -60,6 +61,7 @@
 #include "tas/kernel_formats.h"
 #include "tas/libraries.h"
 #include "tas/namespaces.h"
+#include "tas/processes.h"
 #include "tas/runtime/audit_module.h"
 #include "tas/runtime/start_table.h"
 
@@ -120,15 +122,10 @@ void put_folder(const fs::path& path, mode_t mode) {
     throw Error(fmt::format("the folder cannot be made: {}", std::strerror(errno)), path);
 }
 
-uint64_t own_mount_namespace() {
-  struct stat status {};
-  return stat("/proc/self/ns/mnt", &status) == 0 ? status.st_ino : 0;
-}
-
 /// What a table says first: how programs of the machine are told from their twins, or emulated.
 std::string start_of_table(const Platform& platform) {
   std::string table;
-  add_field(table, 'n', fmt::format("{:x}", own_mount_namespace()));
+  add_field(table, 'n', fmt::format("{:x}", inode_of("/proc/self/ns/mnt")));
   if (platform.native()) {
     add_field(table, 'm', fmt::format("{:x}", elf::kFlagsOffset));
     return table;
@@ -200,7 +197,9 @@ std::string file_record(const fs::path& file) {
 
 Interception::Interception(std::vector<InterceptedProgram> programs, fs::path folder,
                            std::vector<InterceptedLibrary> libraries)
-    : programs_(std::move(programs)), libraries_(std::move(libraries)), folder_(std::move(folder)) {}
+    : programs_(std::move(programs)),
+      libraries_(std::move(libraries)),
+      folder_(std::move(folder)) {}
 
 /// Makes the folder on which the rules are mounted. In a session of the same user it is taken; then
 /// the folder is one inside of that session's.
@@ -284,8 +283,9 @@ void Interception::enter(const Attendant& attendant) {
   for (auto rule = before_.rbegin(); rule != before_.rend(); ++rule)
     add_format(*rule);  // a rule whose interpreter is gone fails, as it would without Respike
   for (const Platform& platform : platforms()) {
-    const bool wanted = std::ranges::any_of(
-        libraries_, [&](const InterceptedLibrary& library) { return library.platform == &platform; });
+    const bool wanted = std::ranges::any_of(libraries_, [&](const InterceptedLibrary& library) {
+      return library.platform == &platform;
+    });
     if (!platform.native() && (wanted || !are_executed(platform, before_)))
       add_machine_rule(platform);
   }
@@ -309,10 +309,10 @@ void Interception::put_libraries() const {
   if (table.empty()) return;
   const fs::path path = folder_ / kModule;
   if (module.empty() || path.native().find_first_of(":$") != std::string::npos)
-    throw Error(fmt::format("libraries cannot be substituted: {}",
-                            module.empty() ? "Respike was built without the audit module"
-                                           : "the dynamic linker cannot read the path of " +
-                                                 folder_.string()));
+    throw Error(fmt::format(
+        "libraries cannot be substituted: {}",
+        module.empty() ? "Respike was built without the audit module"
+                       : "the dynamic linker cannot read the path of " + folder_.string()));
   put_file(folder_ / kLibraries, table);
   put_file(path, {reinterpret_cast<const char*>(module.data()), module.size()});
   const char* others = std::getenv("LD_AUDIT");
@@ -409,7 +409,7 @@ void Interception::add_machine_rule(const Platform& platform) {
 void Interception::add_table_rule(FormatRule rule, const std::string& table) {
   std::error_code error;
   const fs::path starter = fs::read_symlink("/proc/self/exe", error).parent_path() / kStarter;
-  rule.name = fmt::format("respike-{}-{}", own_mount_namespace(), rules_++);
+  rule.name = fmt::format("respike-{}-{}", inode_of("/proc/self/ns/mnt"), rules_++);
   rule.interpreter = folder_ / rule.name;
   rule.flags = "POF";  // keep argv[0]; pass the open file; open the interpreter now
   put_file(folder_ / (rule.name + kTable), table);

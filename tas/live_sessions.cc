@@ -3,11 +3,11 @@
 // A note is a symbolic link, which is made in one step: `4711.88121.4026531836 -> /run/respike`, of
 // process number, start time (clock ticks since the system started) and the namespace of process
 // numbers, so that a later process with this number is another one, and so that containers that
-// share the folder do not take each other's sessions for ended. In front of the name of a session of
-// some applications are their numbers, as in `3-8@4711.88121.4026531836`.
+// share the folder do not take each other's sessions for ended. If the session is one of some
+// applications, their numbers are in front of the path, as in `3-8@/run/respike`.
 //
-// The rules of a session belong to root of its user namespace. The same user, or root, enters it and
-// then the mount namespace. Inside, the user may write rules, which are his, but not mount.
+// The rules of a session belong to root of its user namespace. The same user, or root, enters it
+// and then the mount namespace. Inside, the user may write rules, which are his, but not mount.
 //
 // Source: user_namespaces(7).
 
@@ -46,7 +46,7 @@ void note_session(const fs::path& folder, const fs::path& rules,
   fs::create_directories(folder, error);
   const std::string some =
       applications.empty() ? "" : fmt::format("{}{}", fmt::join(applications, "-"), kEndOfNumbers);
-  fs::create_symlink(rules, folder / (some + note_of(getpid())), error);
+  fs::create_symlink(some + rules.string(), folder / note_of(getpid()), error);
   if (error) throw Error(fmt::format("the session cannot be noted: {}", error.message()), folder);
 }
 
@@ -58,17 +58,20 @@ std::vector<LiveSession> live_sessions(const fs::path& folder) {
     const std::string name = entry.path().filename();
     if (!name.ends_with(numbers)) continue;
     LiveSession session;
-    const size_t end_of_numbers = name.find(kEndOfNumbers);
-    const size_t begin = end_of_numbers == name.npos ? 0 : end_of_numbers + 1;
-    std::istringstream some(name.substr(0, begin));
-    for (int number; some >> number; some.get()) session.applications.push_back(number);
-    session.process = pid_t(std::strtol(name.c_str() + begin, nullptr, 10));
-    if (note_of(session.process) != name.substr(begin)) {
+    session.note = entry.path();
+    session.process = pid_t(std::strtol(name.c_str(), nullptr, 10));
+    if (note_of(session.process) != name) {
       unlink(entry.path().c_str());
       continue;
     }
     std::error_code unreadable;
-    session.rules = fs::read_symlink(entry.path(), unreadable);
+    const std::string target = fs::read_symlink(entry.path(), unreadable);
+    const size_t end_of_numbers =
+        target.starts_with('/') ? target.npos : target.find(kEndOfNumbers);
+    const size_t begin = end_of_numbers == target.npos ? 0 : end_of_numbers + 1;
+    std::istringstream some(target.substr(0, begin));
+    for (int number; some >> number; some.get()) session.applications.push_back(number);
+    session.rules = target.substr(begin);
     session.is_own = inode_of(mount_namespace_of(session.process)) == inode_of("/proc/self/ns/mnt");
     if (!unreadable) sessions.push_back(session);
   }

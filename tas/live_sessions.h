@@ -14,7 +14,8 @@ namespace respike {
 struct LiveSession {
   pid_t process = 0;
   std::filesystem::path rules;  // Interception::folder()
-  bool is_own = false;          // this process is in it, and not below an intercepted program
+  std::filesystem::path note;
+  bool is_own = false;            // this process is in it, and not below an intercepted program
   std::vector<int> applications;  // whose programs are intercepted; none: those of all
 };
 

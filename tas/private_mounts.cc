@@ -104,10 +104,12 @@ void mount_read_only(const fs::path& original, const fs::path& substitute) {
     if (status.f_flag & ST_NODIRATIME) flags |= MS_NODIRATIME;
     if (status.f_flag & ST_RELATIME) flags |= MS_RELATIME;
   }
-  if (mount(nullptr, original.c_str(), nullptr, flags, nullptr) != 0)
-    throw Error(
-        fmt::format("{} cannot be put in its place: {}", substitute.string(), std::strerror(errno)),
-        original);
+  if (mount(nullptr, original.c_str(), nullptr, flags, nullptr) == 0) return;
+  const int error = errno;
+  umount2(original.c_str(), MNT_DETACH);
+  throw Error(
+      fmt::format("{} cannot be put in its place: {}", substitute.string(), std::strerror(error)),
+      original);
 }
 
 std::optional<fs::path> mounted_over(const fs::path& file) {

@@ -36,11 +36,14 @@ bool JumpSources::is_plain(Register r) const {
 
 void JumpSources::find_predecessors() {
   predecessors_.resize(procedure_.blocks.size());
+  has_other_ways_.resize(procedure_.blocks.size());
   for (BlockId id = 0; id < procedure_.blocks.size(); ++id) {
     const BasicBlock& block = procedure_.blocks[id];
     for (const Edge& edge : block.successors)
       if (edge.kind != Edge::Kind::landing_pad && edge.kind != Edge::Kind::indirect)
         predecessors_[edge.target].push_back(id);
+      else
+        has_other_ways_[edge.target] = true;
     if (lifter_.machine.facts(block.instructions.back()).flow == ControlFlow::indirect_jump)
       jumps_.push_back(id);
   }
@@ -90,7 +93,7 @@ bool JumpSources::follow(std::vector<Place> work, F define) {
     if (!open) continue;
     const bool entry = block.has(BasicBlock::kEntry) || place.block == 0;
     if (predecessors_[place.block].empty() && !entry) labels.insert(place);
-    complete_ &= !entry && !predecessors_[place.block].empty();
+    complete_ &= !entry && !predecessors_[place.block].empty() && !has_other_ways_[place.block];
     for (const BlockId before : predecessors_[place.block]) {
       const auto& list = procedure_.blocks[before].instructions;
       const bool call = is_call(lifter_.machine.facts(list.back()).flow);
@@ -112,12 +115,14 @@ bool JumpSources::is_table(const Place& place, std::vector<uint64_t>& tables) {
       follow({place}, [&](const Instruction& instruction, const Operands& operands, const Place&,
                           std::vector<Register>& next) {
         const uint64_t at = program_.origin_base + instruction.origin;
+        bool is_base = false;
         for (const TableReference& table :
              std::ranges::equal_range(lifter_.tables, at, {}, &TableReference::place))
           if (std::ranges::binary_search(bases_, table.table)) {
             tables.push_back(table.table);
-            return found = true;
+            is_base = true;
           }
+        if (is_base) return found = true;
         const ValueSource source = lifter_.machine.facts(instruction).source;
         if (source != ValueSource::copied && source != ValueSource::selected) return false;
         for (unsigned u = 0; u < operands.uses; ++u)

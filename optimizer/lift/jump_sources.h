@@ -54,7 +54,8 @@ class JumpSources {
   Effort& effort_;
   std::vector<std::vector<BlockId>> predecessors_;  // but over edges of indirect jumps, exceptions
   std::vector<BlockId> jumps_;                      // blocks that end with an indirect jump
-  bool complete_ = true;  // all paths that were followed ended at definitions
+  std::vector<bool> has_other_ways_;  // by block: edges that are not in predecessors_ lead to it
+  bool complete_ = true;              // all paths that were followed ended at definitions
 };
 
 }  // namespace respike

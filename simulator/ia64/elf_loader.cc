@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 
@@ -307,6 +308,9 @@ void load_program(Process& process, Thread& thread, const std::string& path,
                   const std::string& name, const std::vector<std::string>& arguments,
                   char** environment) {
   GuestMemory& memory = process.memory;
+  process.loaded_at = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                                std::chrono::system_clock::now().time_since_epoch())
+                                                .count());
   const File file(path);
   const Loaded program = load(memory, file, path, true);
   Loaded linker;

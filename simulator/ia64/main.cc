@@ -1,6 +1,7 @@
 // respike-ia64: runs programs of IA-64 Linux on this machine.
 //
-//   respike-ia64 [--sysroot DIR] [--counts FILE] [--model FILE] [--opened DIR] [--brief] [--quiet]
+//   respike-ia64 [--sysroot DIR] [--counts FILE] [--model FILE] [--opened DIR [--attendant S]]
+//   [--brief] [--quiet]
 //                PROGRAM ARGUMENTS...
 //
 // The exit status is the program's; if a signal ends the program, the same signal ends the

@@ -65,15 +65,17 @@ bool is_answered(int connection) {
 /// Whether the attendant, a path that leads to a socket, has answered the message.
 bool ask(const std::string& attendant, const std::string& message) {
   const int place = open(attendant.c_str(), O_PATH | O_CLOEXEC);
-  const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  // Where too many wait already, connect() fails at once.
+  const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   struct sockaddr_un address {};
   address.sun_family = AF_UNIX;
   const std::string path = fmt::format("/proc/self/fd/{}", place);
   std::memcpy(address.sun_path, path.c_str(), path.size());
-  const bool answered =
-      connect(connection, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) ==
-          0 &&
-      send(connection, message.data(), message.size(), MSG_NOSIGNAL) >= 0 && is_answered(connection);
+  const bool answered = connect(connection, reinterpret_cast<const struct sockaddr*>(&address),
+                                sizeof address) == 0 &&
+                        send(connection, message.data(), message.size(), MSG_NOSIGNAL) >= 0 &&
+                        is_answered(connection);
+  shutdown(connection, SHUT_RDWR);  // forked children may have the connection, too
   close(connection);
   close(place);
   return answered;
@@ -101,8 +103,8 @@ void note_mapped(const Process& process, const std::string& path) {
 
 void ask_for_version(Process& process, uint64_t from, const std::string& path) {
   if (!process.entered || from < process.linker_start || from >= process.linker_end) return;
-  const std::lock_guard lock(process.asking_lock);
-  const Options& options = process.options;
+  std::unique_lock lock(process.asking_lock);
+  const Options options = process.options;
   if (options.attendant.empty() || options.opened.empty()) return;
   std::error_code error;
   const std::string real = std::filesystem::canonical(path, error);
@@ -114,8 +116,13 @@ void ask_for_version(Process& process, uint64_t from, const std::string& path) {
   if ((status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0 ||
       was_left(options.opened, real, status))
     return;
+  lock.unlock();  // another thread may fork meanwhile
   const std::string application = std::filesystem::path(options.opened).filename();
-  if (!ask(options.attendant, 'o' + application + '\0' + real)) process.options.attendant.clear();
+  if (ask(options.attendant,
+          fmt::format("o{}{}{}{}{}", application, '\0', process.loaded_at, '\0', real)))
+    return;
+  lock.lock();
+  process.options.attendant.clear();
 }
 
 }  // namespace respike::simulator::ia64

@@ -156,7 +156,7 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
   block_all_signals();
   std::unique_lock memory(process.memory.lock());
   std::unique_lock actions(process.actions_lock), threads(process.threads_lock),
-      counts(process.counts_lock);
+      counts(process.counts_lock), asking(process.asking_lock);
   std::unique_lock<std::mutex> feed;
   if (process.feed != nullptr) feed = process.feed->lock();
   const pid_t pid = fork();
@@ -170,6 +170,7 @@ int64_t fork_process(Thread& thread, const CloneArguments& a) {
   actions.unlock();
   threads.unlock();
   counts.unlock();
+  asking.unlock();
   if (feed) feed.unlock();
   if (pid == 0)
     become_child(thread, a);

@@ -1,5 +1,6 @@
 #pragma once
-/* Asks the attendant (tas/attendant.cc) one question and waits for its answer, for freestanding code.
+/* Asks the attendant (tas/attendant.cc) one question and waits for its answer, for freestanding
+   code.
 
    The attendant may be gone, hang or be slow: then there is no answer, and whoever asks goes on
    without. Nothing stays open. */
@@ -18,6 +19,7 @@ enum {
   ASK_PACKETS = 5,        /* SOCK_SEQPACKET */
   ASK_READABLE = 1,       /* POLLIN */
   ASK_NO_SIGNAL = 0x4000, /* MSG_NOSIGNAL */
+  ASK_BOTH_WAYS = 2,      /* SHUT_RDWR */
   ASK_MONOTONIC = 1,      /* CLOCK_MONOTONIC */
   ASK_REAL_TIME = 0       /* CLOCK_REALTIME */
 };
@@ -45,6 +47,17 @@ static char* ask_text(char* to, const char* text) {
   return to;
 }
 
+/* The same file under a number that programs do not use, so that whoever closes a file and opens
+   another one meanwhile gets the number that he expects. */
+static long ask_out_of_the_way(long file) {
+  enum { HIGH = 500 };
+  const long moved =
+      file < 0 ? file : system_call(__NR_fcntl, file, F_DUPFD_CLOEXEC, HIGH, 0, 0, 0);
+  if (moved < 0) return file;
+  system_call(__NR_close, file, 0, 0, 0, 0, 0);
+  return moved;
+}
+
 /* The answer, a letter; 0: none within `milliseconds`. `attendant`: a path that leads to its
    socket, however long. */
 static char ask(const char* attendant, const char* message, size_t size, int milliseconds) {
@@ -53,11 +66,15 @@ static char ask(const char* attendant, const char* message, size_t size, int mil
     char path[108];
   } address;
   char answer = 0;
-  const long place = system_call(__NR_openat, AT_FDCWD, (long)attendant, O_PATH | O_CLOEXEC, 0, 0, 0);
+  const long place = ask_out_of_the_way(
+      system_call(__NR_openat, AT_FDCWD, (long)attendant, O_PATH | O_CLOEXEC, 0, 0, 0));
   if (place < 0) return 0;
   address.family = ASK_UNIX;
   *ask_number(ask_text(address.path, "/proc/self/fd/"), (uint64_t)place) = 0;
-  const long socket = system_call(__NR_socket, ASK_UNIX, ASK_PACKETS | O_CLOEXEC, 0, 0, 0, 0);
+  const long socket =
+      ask_out_of_the_way(system_call(__NR_socket, ASK_UNIX, ASK_PACKETS | O_CLOEXEC, 0, 0, 0, 0));
+  /* Where too many wait already, connect() fails at once. */
+  if (socket >= 0) system_call(__NR_fcntl, socket, F_SETFL, O_NONBLOCK, 0, 0, 0);
   if (socket >= 0 &&
       system_call(__NR_connect, socket, (long)&address, sizeof address, 0, 0, 0) == 0 &&
       system_call(__NR_sendto, socket, (long)message, (long)size, ASK_NO_SIGNAL, 0, 0) >= 0) {
@@ -72,10 +89,13 @@ static char ask(const char* attendant, const char* message, size_t size, int mil
       const long ready =
           system_call(__NR_poll, (long)&state, 1, (long)((end - now) / 1000000u + 1), 0, 0, 0);
       if (ready == -EINTR) continue;
-      if (ready > 0 && system_call(__NR_recvfrom, socket, (long)&answer, 1, 0, 0, 0) != 1) answer = 0;
+      if (ready > 0 && system_call(__NR_recvfrom, socket, (long)&answer, 1, 0, 0, 0) != 1)
+        answer = 0;
       break;
     }
   }
+  /* Forked children may have the socket, too. */
+  if (socket >= 0) system_call(__NR_shutdown, socket, ASK_BOTH_WAYS, 0, 0, 0, 0);
   if (socket >= 0) system_call(__NR_close, socket, 0, 0, 0, 0, 0);
   system_call(__NR_close, place, 0, 0, 0, 0, 0);
   return answer;

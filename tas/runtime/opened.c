@@ -16,7 +16,7 @@
 
    This is freestanding code inside somebody else's process, with the rules of the start code
    (instrument/runtime/start.c): it never harms its host, leaves nothing open, and on any failure
-   does nothing. First the module takes both variables out of the environment and closes the file by
+   does nothing. First the module takes its variables out of the environment and closes the file by
    which it was loaded (LD_AUDIT=/proc/self/fd/N, tas/session.cc), so that neither the program nor
    its children see them. Only the module's mapping in /proc/self/maps stays visible.
 
@@ -46,6 +46,8 @@
 #endif
 
 enum { PATH_SIZE = 4096, NOTE_SIZE = 17, LEFT_SIZE = 5, WAIT = 10000 /* milliseconds */ };
+enum { STATUS_SIZE = 1 << 16 };
+#define UNKNOWN (~(uint64_t)0)
 enum { CONSISTENT = 0 /* LA_ACT_CONSISTENT */, ASKED = 1024, MODE = 0170000, REGULAR_FILE = 0100000 };
 
 #define VISIBLE __attribute__((visibility("default")))
@@ -61,6 +63,7 @@ static char attendant[PATH_SIZE]; /* "": none, or it has not answered */
 static uintptr_t* program; /* its cookie: the first object of the first namespace */
 static int program_is_loaded;
 static uint64_t first_filters;   /* that the process had when the program was loaded */
+static uint64_t loaded_at;       /* nanoseconds since 1970; forked children have their parent's */
 static uint64_t asked[ASKED];    /* hashes of paths, by their last bits; the newest stay */
 
 /* What follows the prefix; NULL when the text starts otherwise. */
@@ -74,33 +77,38 @@ static void keep_path(char* to, const char* path, const char* end) {
   while (path[size] != 0) ++size;
   if (size == 0 || size + 1 + NOTE_SIZE + LEFT_SIZE > PATH_SIZE) return;
   for (size_t i = 0; i < size; ++i) to[i] = path[i];
-  ask_text(to + size, end);
+  *ask_text(to + size, end) = 0;
 }
 
-/* Two numbers of /proc/self/status in one: which mode of seccomp, and how many filters. */
+/* Two numbers of the thread's status in one: which mode of seccomp, and how many filters; UNKNOWN:
+   they cannot be read. Uses no system call that the dynamic linker does not use. */
 static uint64_t filters(void) {
   static const char kName[] = "\nSeccomp";
-  static char text[PATH_SIZE];
-  uint64_t both = 0;
-  const long file = system_call(__NR_openat, AT_FDCWD, (long)"/proc/self/status", O_CLOEXEC, 0, 0, 0);
-  if (file < 0) return 0;
-  const long size = system_call(__NR_read, file, (long)text, sizeof text - 1, 0, 0, 0);
+  static char text[STATUS_SIZE];
+  uint64_t both = UNKNOWN;
+  const long file =
+      system_call(__NR_openat, AT_FDCWD, (long)"/proc/thread-self/status", O_CLOEXEC, 0, 0, 0);
+  if (file < 0) return UNKNOWN;
+  long size = 0, got = 0;
+  while (size < STATUS_SIZE - 1 && (got = system_call(__NR_read, file, (long)(text + size),
+                                                      STATUS_SIZE - 1 - size, 0, 0, 0)) > 0)
+    size += got;
   system_call(__NR_close, file, 0, 0, 0, 0, 0);
-  text[size < 0 ? 0 : size] = 0;
+  text[size] = 0;
   for (char* at = text; *at != 0; ++at) {
     char* digit = behind(at, kName);
     if (digit == NULL) continue;
     while (*digit != 0 && *digit != '\n' && (*digit < '0' || *digit > '9')) ++digit;
     uint64_t number = 0;
     for (; *digit >= '0' && *digit <= '9'; ++digit) number = number * 10 + (uint64_t)(*digit - '0');
-    both = both << 32 | number;
+    both = both == UNKNOWN ? number : both << 32 | number;
   }
   return both;
 }
 
 /* Whether this process may still do what other programs do. */
 static int is_free(void) {
-  return filters() == first_filters;
+  return first_filters != UNKNOWN && filters() == first_filters;
 }
 
 /* Closes the file of the first module in the list, which is this one, and takes it out of the list;
@@ -145,7 +153,8 @@ static const char* next_field(const char* field) {
 /* Puts a version in the place of a library that will be opened, if it has one. */
 static void put_version_in_place(const char* path) {
   struct statx status;
-  if (system_call(__NR_statx, AT_FDCWD, (long)path, 0, STATX_BASIC_STATS, (long)&status, 0) != 0)
+  if (!is_free() || system_call(__NR_statx, AT_FDCWD, (long)path, 0, STATX_BASIC_STATS,
+                                (long)&status, 0) != 0)
     return;
   for (const char* field = libraries; field < libraries_end;) {
     const char* original = field + 1;
@@ -153,7 +162,7 @@ static void put_version_in_place(const char* path) {
     const char* version = next_field(record) + 1;
     field = next_field(version);
     if (!same_inode(&status, record) || is_mount(&status)) continue;
-    if (has_contents(&status, record, -1, original) && is_free() && enter_own_namespace() == 0)
+    if (has_contents(&status, record, -1, original) && enter_own_namespace() == 0)
       put_over(original, version);
     return;
   }
@@ -271,7 +280,7 @@ static int was_left(const char* path, const struct statx* status) {
 
 /* Asks for the version of a library that will be opened. */
 static void ask_for(const char* path) {
-  static char message[PATH_SIZE + 32];
+  static char message[PATH_SIZE + 64];
   struct statx status;
   const char* target = absolute(path);
   if (target == NULL) return;
@@ -279,7 +288,7 @@ static void ask_for(const char* path) {
   if (asked[hash % ASKED] == hash) return;
   if (system_call(__NR_statx, AT_FDCWD, (long)target, 0, STATX_BASIC_STATS, (long)&status, 0) != 0)
     return;
-  if ((status.stx_mode & MODE) != REGULAR_FILE || !is_free()) return;
+  if ((status.stx_mode & MODE) != REGULAR_FILE) return;
   asked[hash % ASKED] = hash;
   if ((status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0 || was_left(target, &status)) return;
   char* application = folder; /* the last part of its path */
@@ -287,7 +296,9 @@ static void ask_for(const char* path) {
     if (*at == '/') application = at + 1;
   char* at = message;
   *at++ = 'o';
-  while (*application != 0 && *application != '/') *at++ = *application++;
+  for (int i = 0; i < 20 && *application != 0 && *application != '/'; ++i) *at++ = *application++;
+  *at++ = 0;
+  at = ask_number(at, loaded_at);
   *at++ = 0;
   at = ask_text(at, target);
   if (ask(attendant, message, (size_t)(at - message), WAIT) == 0) attendant[0] = 0;
@@ -300,6 +311,7 @@ VISIBLE unsigned la_version(unsigned version) {
 static void note_loaded(void) {
   if (program_is_loaded) return;
   if (folder[0] != 0) first_filters = filters();
+  loaded_at = ask_time(ASK_REAL_TIME);
   program_is_loaded = 1;
 }
 
@@ -323,7 +335,8 @@ VISIBLE char* la_objsearch(const char* name, uintptr_t* cookie, unsigned kind) {
 #ifdef RESPIKE_MOUNTS
   if (is_path && libraries != NULL) put_version_in_place(name);
 #endif
-  if (!program_is_loaded || !is_path || attendant[0] == 0 || folder[0] == 0) return (char*)name;
+  if (!program_is_loaded || !is_path || attendant[0] == 0 || folder[0] == 0 || !is_free())
+    return (char*)name;
   char* below = behind((char*)name, "$ORIGIN/");
   if (below == NULL) below = behind((char*)name, "${ORIGIN}/");
   const char* path = below == NULL ? name : beside((struct link_map*)*cookie, below);

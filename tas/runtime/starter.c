@@ -155,7 +155,7 @@ static void substitute_libraries(const Table* table, char* program) {
 }
 
 static int has_substitute_for(const Table* table, char* program, const char* path) {
-  for (char* field = program; field < table->end && *field != 'p'; field = next_field(field))
+  for (char* field = program; field != NULL && field < table->end && *field != 'p'; field = next_field(field))
     if (*field == 'o' && equal(field + 1, path)) return 1;
   return 0;
 }
@@ -169,9 +169,10 @@ static int inherits_mounts(const Table* table) {
 }
 
 /* Shows the originals of files in whose place another application's program has put others.
-   Programs of the same application stay substituted: their libraries are this program's. */
-static void show_originals(const Table* table, char* program, const char* rules) {
-  const Table all = read_table(text_of(rules, "/all").text);
+   Programs of the same application stay substituted: their libraries are this program's.
+   `program`: NULL for an original, which shall see originals alone. */
+static void show_originals(const Table* table, char* program, const Start* start) {
+  const Table all = read_table(text_of(start->rules, "/all").text);
   const char* group = field_of(table, program, 'g');
   for (char* field = all.at; field != NULL && field < all.end;) {
     const char* path = field + 1;
@@ -179,7 +180,7 @@ static void show_originals(const Table* table, char* program, const char* rules)
     char* owner = next_field(kept);
     struct statx status;
     const int is_own = group != NULL && equal(owner + 1, group);
-    if (!is_own && !has_substitute_for(table, program, path) &&
+    if (!is_own && !equal(path, start->target) && !has_substitute_for(table, program, path) &&
         CALL5(statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_INO, &status) == 0 &&
         is_mount(&status))
       mount_over(path, kept + 1);
@@ -337,14 +338,16 @@ static long emulate(const Start* start, const Table* table, char* program, const
   return CALL3(execve, emulator, words, start->environment);
 }
 
-/* Mounts all that the program shall see, in a namespace of its own. */
-static void mount_for(const Table* table, char* program, const Start* start, const char* image) {
+/* Mounts all that the program shall see, in a namespace of its own. `original`: no version of
+   anything, also none that the program inherits. */
+static void mount_for(const Table* table, char* program, const Start* start, const char* image,
+                      int original) {
   const int inherits = inherits_mounts(table);
+  if (image == NULL && program == NULL && !inherits) return;
   enter_namespace(start->path);
   if (image != NULL) substitute(start->target, image);
-  if (program == NULL) return;
-  substitute_libraries(table, program);
-  if (inherits) show_originals(table, program, start->rules);
+  if (program != NULL) substitute_libraries(table, program);
+  if (inherits && (program != NULL || original)) show_originals(table, program, start);
 }
 
 static long execute_or_emulate(const Table* table, char* program, Start* start, int substituted) {
@@ -375,7 +378,8 @@ static void say_that_it_runs_as_it_is(const char* program) {
 }
 
 /* Tells the attendant of a start. Whether the original is to run. */
-static int runs_original(const Table* table, char* program, const char* state) {
+static int runs_original(const Start* start, const Table* table, char* program,
+                         const char* state) {
   enum { WAIT = 1000 /* milliseconds */ };
   const char* group = field_of(table, program, 'g');
   const char* images = field_of(table, program, 'h');
@@ -388,6 +392,8 @@ static int runs_original(const Table* table, char* program, const char* state) {
   append(&message, images == NULL ? "0" : images);
   append(&message, " ");
   append_number(&message, ask_time(ASK_REAL_TIME), 10);
+  append(&message, " ");
+  append(&message, start->target);
   const char answer = ask(attendant, message.text, message.size, WAIT);
   return answer == 'o' || (answer == 0 && *state == 'o');
 }
@@ -413,7 +419,8 @@ static void run(Start* start, long file) {
     image = program = NULL;
   }
   const char* state = field_of(&table, program, 'd');
-  if (state != NULL && runs_original(&table, program, state)) image = program = NULL;
+  const int original = state != NULL && runs_original(start, &table, program, state);
+  if (original) image = program = NULL;
   const char* flags = field_of(&table, table.at, 'm'); /* NULL: programs are emulated */
   Text twin;
   if (image == NULL && flags != NULL) {
@@ -421,7 +428,8 @@ static void run(Start* start, long file) {
     image = twin.text;
   }
   CALL1(close, file);
-  if (image != NULL || program != NULL) mount_for(&table, program, start, image);
+  if (image != NULL || program != NULL || original)
+    mount_for(&table, program, start, image, original);
   error = execute_or_emulate(&table, program, start, image != NULL);
   give_up(start->path, "it cannot be executed", error);
 }
