@@ -200,6 +200,33 @@ def check_watched(scratch, way, link):
     expect(not work.is_guarded(), "both versions died alike")
 
 
+def check_last(scratch):
+    """The command itself dies, and programs die just before the command ends: all of that is noted."""
+    segv, abort = signal.SIGSEGV.value, signal.SIGABRT.value
+    work = Work(scratch)
+    outcome = work.respike("exec", "program", "--", work.program, segv)
+    expect(outcome.status == -segv, f"{outcome}")
+    wait_until(work.is_guarded, "the command's fault is noted")
+    work.ok("mode", "program", "optimized", "--again")
+    outcome = work.respike("exec", "program", "--", "sh", "-c", f"{work.program} {abort} {abort}; {work.program} {abort} {abort}; true")
+    expect(outcome.stdout == b"optimized\noriginal\n", f"{outcome}")
+    wait_until(lambda: (work.show("program")["fault"] or {}).get("original_too"), "both faults are noted")
+    expect(not work.is_guarded(), "both versions died alike")
+
+
+def check_container(scratch):
+    """As the first process of a container, and with few files."""
+    work = Work(scratch)
+    segv = signal.SIGSEGV.value
+    script = f"{work.program} {segv}; {work.program}; wait"
+    for prefix in (["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"], ["sh", "-c", 'ulimit -n 24; exec "$@"', "sh"]):
+        work.ok("mode", "program", "optimized", "--again")
+        outcome = common.run_command(
+            [*prefix, common.RESPIKE, "exec", "program", "--", "sh", "-c", script], env=work.environment, timeout=60
+        )
+        expect(outcome.stdout.split()[:1] == [b"optimized"], f"{prefix}: {outcome}")
+
+
 def check_crowd(scratch):
     """Many at once; each start after a fault runs the original."""
     work = Work(scratch)
@@ -223,6 +250,8 @@ def cases(scratch):
             checks[f"watched: {name}"] = lambda s, w=way: check_watched(s, w, pie)
             checks[f"watched: {name}, static"] = lambda s, w=way: check_watched(s, w, static)
         checks["crowd"] = check_crowd
+        checks["last"] = check_last
+        checks["container"] = check_container
     yield from common.named_cases(checks, scratch)
 
 

@@ -73,14 +73,16 @@ int main(int count, char** arguments) {
     int status, sum = 0;
     while (wait(&status) > 0) sum += status;
     printf("%d\n", sum);
-  } else if (!strcmp(how, "make")) {
+  } else if (!strcmp(how, "make") || !strcmp(how, "child")) {
     for (int i = 0; i < 3; i++) {
       char command[9000];
       snprintf(command, sizeof command, "cp %s made.so && sync made.so", paths[0]);
       if (system(command)) return 8;
       char* made[] = {"./made.so", 0};
       paths = made;
-      open_all(1);
+      if (*how == 'm') open_all(1);
+      else if (fork() == 0) _exit(open_all(0) == 0);
+      else wait(0);
       paths = arguments + 2;
       if (unlink("made.so")) { perror("made.so"); return 7; }
     }
@@ -294,10 +296,11 @@ def check_many(scratch, kind):
 def check_made(scratch, kind):
     """A program makes a library, opens it and removes it, again and again: it is left alone."""
     work = Work(scratch, kind, 1)
-    expected = work.plain("make", *work.plugins)
-    expect(expected.status == 4, f"{expected}")
-    outcome = work.respike("run", "program", "make", *work.plugins)
-    expect(outcome.behaviour() == expected.behaviour(), f"{common.describe_difference(expected, outcome)}")
+    for how in ("make", "child"):
+        expected = work.plain(how, *work.plugins)
+        expect(expected.status == 4, f"{expected}")
+        outcome = work.respike("run", "program", how, *work.plugins)
+        expect(outcome.behaviour() == expected.behaviour(), f"{common.describe_difference(expected, outcome)}")
 
 
 def check_loaded_already(scratch):
@@ -318,6 +321,19 @@ def check_loaded_already(scratch):
         outcome = work.respike("run", "main", name)
         expect(outcome.stdout == b"1\n", f"{outcome}")
     expect(not work.images("main")["liblinked.so"]["instrumented"], "it was not chosen")
+    # Loaded otherwise: by LD_PRELOAD, which Respike does not know when the application is registered.
+    preloaded = work.plugin("preloaded.so", "-DNUMBER=8")
+    (work.folder / "other.so").symlink_to("preloaded.so")
+    time.sleep(0.05)
+    source.write_text(
+        "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdio.h>\nint main(int count, char** a) {\n"
+        '  void* again = dlopen(a[1], RTLD_NOW);\n  printf("%d\\n", dlsym(again, "value") == dlsym(RTLD_DEFAULT, "value"));\n}\n'
+    )
+    subprocess.run(["gcc", "-w", "-Wl,-q", source, "-o", work.folder / "pre"], check=True)
+    work.ok("register", work.folder / "pre")
+    work.ok("instrument", "pre")
+    outcome = work.respike("run", "--env", f"LD_PRELOAD={preloaded}", "pre", work.folder / "other.so")
+    expect(outcome.stdout == b"1\n", f"{outcome}")
 
 
 def check_killed(scratch):
