@@ -35,6 +35,7 @@
 
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
+#include <linux/mman.h>
 #include <linux/stat.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,7 +46,7 @@
 #include "tas/runtime/mounting.h"
 #endif
 
-enum { PATH_SIZE = 4096, NOTE_SIZE = 17, LEFT_SIZE = 5, WAIT = 10000 /* milliseconds */ };
+enum { PATH_SIZE = 4096, NOTE_SIZE = 17, LEFT_SIZE = 5, LAST_ERROR = -4095, WAIT = 10000 /* milliseconds */ };
 enum { STATUS_SIZE = 1 << 16 };
 #define UNKNOWN (~(uint64_t)0)
 enum { CONSISTENT = 0 /* LA_ACT_CONSISTENT */, ASKED = 1024, MODE = 0170000, REGULAR_FILE = 0100000 };
@@ -80,12 +81,17 @@ static void keep_path(char* to, const char* path, const char* end) {
   *ask_text(to + size, end) = 0;
 }
 
-/* Two numbers of the thread's status in one: which mode of seccomp, and how many filters; UNKNOWN:
+static uint64_t take_decimal(const char* digit) {
+  uint64_t number = 0;
+  for (; *digit >= '0' && *digit <= '9'; ++digit) number = number * 10 + (uint64_t)(*digit - '0');
+  return number;
+}
+
+/* The numbers of the thread's status whose names begin so, the last one in the lowest bits; UNKNOWN:
    they cannot be read. Uses no system call that the dynamic linker does not use. */
-static uint64_t filters(void) {
-  static const char kName[] = "\nSeccomp";
+static uint64_t status_numbers(const char* name) {
   static char text[STATUS_SIZE];
-  uint64_t both = UNKNOWN;
+  uint64_t numbers = UNKNOWN;
   const long file =
       system_call(__NR_openat, AT_FDCWD, (long)"/proc/thread-self/status", O_CLOEXEC, 0, 0, 0);
   if (file < 0) return UNKNOWN;
@@ -96,14 +102,17 @@ static uint64_t filters(void) {
   system_call(__NR_close, file, 0, 0, 0, 0, 0);
   text[size] = 0;
   for (char* at = text; *at != 0; ++at) {
-    char* digit = behind(at, kName);
+    const char* digit = behind(at, name);
     if (digit == NULL) continue;
     while (*digit != 0 && *digit != '\n' && (*digit < '0' || *digit > '9')) ++digit;
-    uint64_t number = 0;
-    for (; *digit >= '0' && *digit <= '9'; ++digit) number = number * 10 + (uint64_t)(*digit - '0');
-    both = both == UNKNOWN ? number : both << 32 | number;
+    numbers = (numbers == UNKNOWN ? 0 : numbers << 32) | take_decimal(digit);
   }
-  return both;
+  return numbers;
+}
+
+/* Which mode of seccomp the thread is in, and by how many filters. */
+static uint64_t filters(void) {
+  return status_numbers("\nSeccomp");
 }
 
 /* Whether this process may still do what other programs do. */
@@ -111,22 +120,23 @@ static int is_free(void) {
   return first_filters != UNKNOWN && filters() == first_filters;
 }
 
-/* Closes the file of the first module in the list, which is this one, and takes it out of the list;
-   returns whether other modules are left. */
-static int take_first(char* list) {
-  const char* digit = behind(list, "/proc/self/fd/");
-  long file = 0;
-  if (digit != NULL) {
-    for (; *digit >= '0' && *digit <= '9'; ++digit) file = 10 * file + (*digit - '0');
-    system_call(__NR_close, file, 0, 0, 0, 0, 0);
-  }
-  const char* others = list;
+/* Closes the file of the first module in the variable LD_AUDIT, which is this one. Returns a variable
+   without it; NULL when no other module is left, or there is no memory. The variable itself stays as
+   it is: the dynamic linker still reads the other modules in it. */
+static char* without_first(char* variable, const char* modules) {
+  char* digit = behind((char*)modules, "/proc/self/fd/");
+  if (digit == NULL) return variable;
+  system_call(__NR_close, (long)take_decimal(digit), 0, 0, 0, 0, 0);
+  const char* others = modules;
   while (*others != 0 && *others != ':') ++others;
-  if (*others == 0) return 0;
-  do {
-    *list = *++others;
-  } while (*list++ != 0);
-  return 1;
+  if (*others == 0) return NULL;
+  size_t size = sizeof "LD_AUDIT=";
+  for (const char* at = ++others; *at != 0; ++at) ++size;
+  const long memory = system_call(__NR_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory < 0 && memory >= LAST_ERROR) return NULL;
+  *ask_text(ask_text((char*)memory, "LD_AUDIT="), others) = 0;
+  return (char*)memory;
 }
 
 #ifdef RESPIKE_MOUNTS
@@ -162,7 +172,9 @@ static void put_version_in_place(const char* path) {
     const char* version = next_field(record) + 1;
     field = next_field(version);
     if (!same_inode(&status, record) || is_mount(&status)) continue;
-    if (has_contents(&status, record, -1, original) && enter_own_namespace() == 0)
+    /* Threads share a folder and a root folder, which those in another namespace cannot. */
+    if (has_contents(&status, record, -1, original) && status_numbers("\nThreads:") == 1 &&
+        enter_own_namespace() == 0)
       put_over(original, version);
     return;
   }
@@ -196,7 +208,8 @@ __attribute__((constructor)) static void leave_environment(int count, char** arg
     if (notes != NULL) keep_path(folder, notes, "/");
     if (path != NULL) keep_path(attendant, path, "");
     if (notes != NULL || path != NULL) continue;
-    if (modules == NULL || take_first(modules)) *to++ = *from;
+    char* kept = modules == NULL ? *from : without_first(*from, modules);
+    if (kept != NULL) *to++ = kept;
   }
   *to = NULL;
 }

@@ -407,6 +407,20 @@ def check_variables(scratch):
         outcome = work.respike(*command)
         expect(outcome.stdout == expected.stdout, f"{way}: {outcome} instead of {expected}")
     expect(not list(pathlib.Path(f"{work.database}.files/attendant").iterdir()), "the socket's name is seen outside")
+    # The user's own modules of the dynamic linker, of which the second has a short path.
+    source = work.folder / "module.c"
+    source.write_text(
+        "#define _GNU_SOURCE\n#include <link.h>\n#include <unistd.h>\n"
+        'unsigned la_version(unsigned version) { write(1, NAME "\\n", sizeof NAME); return version; }\n'
+    )
+    modules = [work.folder / "a module with a long name.so", work.folder / "m"]
+    for module in modules:
+        subprocess.run(["gcc", "-w", "-shared", "-fPIC", f'-DNAME="{module.name}"', source, "-o", module], check=True)
+    audit = f"LD_AUDIT={modules[0]}:{modules[1]}"
+    expected = common.run_command(["env", audit, main, work.plugins[0]], env=work.environment, cwd=work.folder)
+    expect(expected.stdout.count(b"long name") >= 1, f"{expected}")
+    outcome = work.respike("run", "--env", audit, "sees", work.plugins[0])
+    expect(outcome.stdout == expected.stdout, f"{outcome} instead of {expected}")
 
 
 def check_own_prison(scratch):
