@@ -126,6 +126,11 @@ void Session::execute() const {
   std::vector<std::string> words;
   fs::path file = executed_;
   const Platform& platform = *program_.platform;
+  for (const std::string& variable : launch_.environment) {
+    const size_t equals = std::min(variable.find('='), variable.size());
+    setenv(variable.substr(0, equals).c_str(),
+           equals < variable.size() ? variable.c_str() + equals + 1 : "", 1);
+  }
   const bool noted =
       !launch_.notes.folder.empty() && !program_.view.interpreter.empty() && !chosen_.empty();
   const bool audited = noted && !launch_.notes.audit_module.empty();
@@ -145,11 +150,6 @@ void Session::execute() const {
     words.push_back(program_.path);
   }
   words.insert(words.end(), launch_.arguments.begin(), launch_.arguments.end());
-  for (const std::string& variable : launch_.environment) {
-    const size_t equals = std::min(variable.find('='), variable.size());
-    setenv(variable.substr(0, equals).c_str(),
-           equals < variable.size() ? variable.c_str() + equals + 1 : "", 1);
-  }
   if (audited && platform.native()) putenv(strdup(audit.c_str()));
   if (audited) setenv("RESPIKE_OPENED", launch_.notes.folder.c_str(), 1);
   if (audited && !launch_.notes.attendant.empty())
