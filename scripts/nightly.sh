@@ -13,6 +13,7 @@
 #   capstone     Capstone about the registers and flags of all x86-64 code at hand
 #   packages     the work of Duktape, zlib, bzip2, tcc and libstdc++ on x86-64, an hour
 #   suites       the tests of CPython, zstd, GMP, OpenSSL, coreutils and SQLite with rewritten images, some hours
+#   exec         suites below `respike exec`, which counts and optimizes their programs, some hours
 #   sanitizers   the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer
 #   fuzz         the fuzzers
 #
@@ -24,7 +25,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-parts=(cases seeds atomic random arithmetic speed emulator gcc gmp capstone packages suites sanitizers fuzz)
+parts=(cases seeds atomic random arithmetic speed emulator gcc gmp capstone packages suites exec sanitizers fuzz)
 wanted=("${parts[@]}")
 if [[ ${1:-} == --only ]]; then
   IFS=, read -ra wanted <<<"${2:?--only needs the names of parts}"
@@ -96,6 +97,10 @@ run_packages() {
 
 run_suites() {
   tests/peers/suite_tests.py --fresh
+}
+
+run_exec() {
+  tests/peers/exec_tests.py
 }
 
 run_sanitizers() {
