@@ -10,7 +10,9 @@
 #include <linux/nsfs.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -18,6 +20,10 @@
 
 #include "optimizer/base/error.h"
 #include "tas/namespaces.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77  // Linux 6.5
+#endif
 
 namespace respike {
 
@@ -38,6 +44,18 @@ uint64_t start_ticks(pid_t process) {
 uint64_t inode_of(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+Peer peer_of(int connection) {
+  struct ucred known {};
+  socklen_t size = sizeof known;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &known, &size) != 0 || known.pid <= 0)
+    return {};
+  Peer peer{known.pid, -1};
+  size = sizeof peer.handle;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERPIDFD, &peer.handle, &size) != 0)
+    peer.handle = int(syscall(SYS_pidfd_open, known.pid, 0));
+  return peer;
 }
 
 std::string mount_namespace_of(pid_t process) {

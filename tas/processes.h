@@ -14,6 +14,13 @@ uint64_t start_ticks(pid_t process);
 /// The inode of a file, which tells namespaces apart; 0: there is no file.
 uint64_t inode_of(const std::string& path);
 
+/// The process at the other end of a connection of unix(7), as the kernel knows it.
+struct Peer {
+  pid_t process = 0;
+  int handle = -1;  // a pidfd, open; -1: there is none
+};
+Peer peer_of(int connection);
+
 /// The path that stands for the mount namespace of a process.
 std::string mount_namespace_of(pid_t process);
 

@@ -79,12 +79,13 @@ static inline void write_at_once(const char* path, const char* text, const char*
 /* Maps a number to itself and to nothing else. */
 static inline void map_to_itself(const char* path, uint64_t number) {
   char line[64];
-  write_at_once(path, line, ask_text(ask_number(ask_text(ask_number(line, number), " "), number), " 1"));
+  write_at_once(path, line,
+                ask_text(ask_number(ask_text(ask_number(line, number), " "), number), " 1"));
 }
 
-/* Enters a mount namespace of this process's own. The user stays who he is: without CAP_SYS_ADMIN it
-   needs a user namespace, in which user and group are mapped to themselves. Returns 0, or an error
-   number negated; then nothing has changed. */
+/* Enters a mount namespace of this process's own. The user stays who he is: without CAP_SYS_ADMIN
+   it needs a user namespace, in which user and group are mapped to themselves. Returns 0, or an
+   error number negated; then nothing has changed. */
 static inline long enter_own_namespace(void) {
   static const char kDeny[] = "deny";
   if (system_call(__NR_unshare, CLONE_NEWNS, 0, 0, 0, 0, 0) == 0) return 0;
@@ -101,8 +102,8 @@ static inline long enter_own_namespace(void) {
   return 0;
 }
 
-/* Lets a file be seen in the place of another one. Returns 0, or an error number negated. All starts
-   share the file, so nobody may write to it. */
+/* Lets a file be seen in the place of another one. Returns 0, or an error number negated. All
+   starts share the file, so nobody may write to it. */
 static inline long put_over(const char* original, const char* file) {
   struct mount_attr attributes;
   attributes.attr_set = MOUNT_ATTR_RDONLY;

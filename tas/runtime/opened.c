@@ -1,5 +1,5 @@
-/* Notes which libraries a program opens while it runs (dlopen), for an instrumented run, and asks for
-   versions of them.
+/* Notes which libraries a program opens while it runs (dlopen), for an instrumented run, and asks
+   for versions of them.
 
    The dynamic linker loads this audit module (LD_AUDIT, rtld-audit(7)) and tells it about every
    object that it loads. Objects that come after the program was loaded have been opened. A note is
@@ -20,8 +20,8 @@
    which it was loaded (LD_AUDIT=/proc/self/fd/N, tas/session.cc), so that neither the program nor
    its children see them. Only the module's mapping in /proc/self/maps stays visible.
 
-   There is a second job, below `respike exec LIBRARY`. The variable RESPIKE_LIBRARIES names a table of
-   libraries and their versions (start_table.h); no other variable of Respike's is set. Then the
+   There is a second job, below `respike exec LIBRARY`. The variable RESPIKE_LIBRARIES names a table
+   of libraries and their versions (start_table.h); no other variable of Respike's is set. Then the
    module is in all programs that have the environment, and leaves the environment to them and their
    children. Before one of the libraries is opened, whoever loads it, the module enters a mount
    namespace and mounts the version over the library. A process with several threads cannot enter
@@ -46,10 +46,21 @@
 #include "tas/runtime/mounting.h"
 #endif
 
-enum { PATH_SIZE = 4096, NOTE_SIZE = 17, LEFT_SIZE = 5, LAST_ERROR = -4095, WAIT = 10000 /* milliseconds */ };
+enum {
+  PATH_SIZE = 4096,
+  NOTE_SIZE = 17,
+  LEFT_SIZE = 5,
+  LAST_ERROR = -4095,
+  WAIT = 10000 /* milliseconds */
+};
 enum { STATUS_SIZE = 1 << 16 };
 #define UNKNOWN (~(uint64_t)0)
-enum { CONSISTENT = 0 /* LA_ACT_CONSISTENT */, ASKED = 1024, MODE = 0170000, REGULAR_FILE = 0100000 };
+enum {
+  CONSISTENT = 0 /* LA_ACT_CONSISTENT */,
+  ASKED = 1024,
+  MODE = 0170000,
+  REGULAR_FILE = 0100000
+};
 
 #define VISIBLE __attribute__((visibility("default")))
 
@@ -61,11 +72,11 @@ struct link_map {
 
 static char folder[PATH_SIZE];    /* of the notes, with a slash at the end; "": not known */
 static char attendant[PATH_SIZE]; /* "": none, or it has not answered */
-static uintptr_t* program; /* its cookie: the first object of the first namespace */
+static uintptr_t* program;        /* its cookie: the first object of the first namespace */
 static int program_is_loaded;
-static uint64_t first_filters;   /* that the process had when the program was loaded */
-static uint64_t loaded_at;       /* nanoseconds since 1970; forked children have their parent's */
-static uint64_t asked[ASKED];    /* hashes of paths, by their last bits; the newest stay */
+static uint64_t first_filters; /* that the process had when the program was loaded */
+static uint64_t loaded_at;     /* nanoseconds since 1970; forked children have their parent's */
+static uint64_t asked[ASKED];  /* hashes of paths, by their last bits; the newest stay */
 
 /* What follows the prefix; NULL when the text starts otherwise. */
 static char* behind(char* text, const char* prefix) {
@@ -87,8 +98,8 @@ static uint64_t take_decimal(const char* digit) {
   return number;
 }
 
-/* The numbers of the thread's status whose names begin so, the last one in the lowest bits; UNKNOWN:
-   they cannot be read. Uses no system call that the dynamic linker does not use. */
+/* The numbers of the thread's status whose names begin so, the last one in the lowest bits;
+   UNKNOWN: they cannot be read. Uses no system call that the dynamic linker does not use. */
 static uint64_t status_numbers(const char* name) {
   static char text[STATUS_SIZE];
   uint64_t numbers = UNKNOWN;
@@ -120,9 +131,9 @@ static int is_free(void) {
   return first_filters != UNKNOWN && filters() == first_filters;
 }
 
-/* Closes the file of the first module in the variable LD_AUDIT, which is this one. Returns a variable
-   without it; NULL when no other module is left, or there is no memory. The variable itself stays as
-   it is: the dynamic linker still reads the other modules in it. */
+/* Closes the file of the first module in the variable LD_AUDIT, which is this one. Returns a
+   variable without it; NULL when no other module is left, or there is no memory. The variable
+   itself stays as it is: the dynamic linker still reads the other modules in it. */
 static char* without_first(char* variable, const char* modules) {
   char* digit = behind((char*)modules, "/proc/self/fd/");
   if (digit == NULL) return variable;
@@ -163,8 +174,8 @@ static const char* next_field(const char* field) {
 /* Puts a version in the place of a library that will be opened, if it has one. */
 static void put_version_in_place(const char* path) {
   struct statx status;
-  if (!is_free() || system_call(__NR_statx, AT_FDCWD, (long)path, 0, STATX_BASIC_STATS,
-                                (long)&status, 0) != 0)
+  if (!is_free() ||
+      system_call(__NR_statx, AT_FDCWD, (long)path, 0, STATX_BASIC_STATS, (long)&status, 0) != 0)
     return;
   for (const char* field = libraries; field < libraries_end;) {
     const char* original = field + 1;
@@ -241,8 +252,8 @@ static char* beside(const struct link_map* object, const char* file) {
     at = append(path, path + sizeof path, object->name);
     if (at == NULL) return NULL;
   } else { /* the program */
-    const long size =
-        system_call(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path, sizeof path, 0, 0);
+    const long size = system_call(__NR_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)path,
+                                  sizeof path, 0, 0);
     if (size <= 0) return NULL;
     at = path + size;
   }
@@ -282,7 +293,8 @@ static int was_left(const char* path, const struct statx* status) {
   char now[40], then[40];
   char* at = append_hexadecimal(now, status->stx_size);
   *at++ = '-';
-  append_hexadecimal(at, (uint64_t)status->stx_mtime.tv_sec * 1000000000u + status->stx_mtime.tv_nsec);
+  append_hexadecimal(at,
+                     (uint64_t)status->stx_mtime.tv_sec * 1000000000u + status->stx_mtime.tv_nsec);
   const long size = system_call(__NR_readlinkat, AT_FDCWD, (long)note_of(path, ".left"), (long)then,
                                 sizeof then - 1, 0, 0);
   if (size < 0) return 0;

@@ -155,7 +155,8 @@ static void substitute_libraries(const Table* table, char* program) {
 }
 
 static int has_substitute_for(const Table* table, char* program, const char* path) {
-  for (char* field = program; field != NULL && field < table->end && *field != 'p'; field = next_field(field))
+  for (char* field = program; field != NULL && field < table->end && *field != 'p';
+       field = next_field(field))
     if (*field == 'o' && equal(field + 1, path)) return 1;
   return 0;
 }
@@ -378,8 +379,7 @@ static void say_that_it_runs_as_it_is(const char* program) {
 }
 
 /* Tells the attendant of a start. Whether the original is to run. */
-static int runs_original(const Start* start, const Table* table, char* program,
-                         const char* state) {
+static int runs_original(const Start* start, const Table* table, char* program, const char* state) {
   enum { WAIT = 1000 /* milliseconds */ };
   const char* group = field_of(table, program, 'g');
   const char* images = field_of(table, program, 'h');

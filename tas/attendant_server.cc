@@ -1,0 +1,310 @@
+// Serves programs and their starters, one message after another.
+//
+// When its parent has waited for a program, the kernel tells all who hold a pidfd of it, with its
+// exit status (Linux 6.15). Whoever starts the program again does so later, so the answer to his
+// starter already knows of the fault.
+//
+// Limits: older kernels do not tell, and faults stay unnoticed. A process is known by its pidfd
+// across execve(): when a registered program executes one that is not and that dies, the first is
+// blamed. The status is that of the first thread.
+//
+// What may take long is done by workers, processes of their own; the server only waits.
+//
+// Sources: unix(7), epoll(7), pidfd_open(2), include/uapi/linux/pidfd.h.
+
+#include "tas/attendant_server.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "tas/processes.h"
+
+namespace respike {
+namespace {
+
+constexpr int kSecond = 1000;  // milliseconds
+constexpr const char* kWork = "work";
+constexpr const char* kOriginal = "original";
+constexpr size_t kMessage = 8192;              // bytes, at most
+constexpr size_t kConnections = 1000;          // whose message has not come, at most
+constexpr int kOpenings = 8;                   // libraries that are made at a time, at most
+constexpr uint64_t kLastWait = 5'000'000'000;  // nanoseconds, for ends of programs
+
+// Of include/uapi/linux/pidfd.h, Linux 6.15.
+struct PidfdInfo {
+  uint64_t mask = 0, group = 0;
+  std::array<uint32_t, 11> numbers{};
+  int32_t exit_code = 0;
+};
+constexpr uint64_t kPidfdInfoExit = 1 << 3;
+constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
+
+/// Whether the kernel tells all who hold a pidfd how the process ended.
+bool tells_ends() {
+  struct utsname system {};
+  unsigned major = 0, minor = 0;
+  if (uname(&system) != 0 || std::sscanf(system.release, "%u.%u", &major, &minor) != 2)
+    return false;
+  return std::pair(major, minor) >= std::pair(6u, 15u);
+}
+
+/// How a process ended whose pidfd says that somebody has waited for it; nullopt: the kernel does
+/// not tell.
+std::optional<int> status_of(int handle) {
+  PidfdInfo info;
+  info.mask = kPidfdInfoExit;
+  if (ioctl(handle, kPidfdGetInfo, &info) != 0 || (info.mask & kPidfdInfoExit) == 0)
+    return std::nullopt;
+  return info.exit_code;
+}
+
+uint64_t monotonic_time() {
+  struct timespec time {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return uint64_t(time.tv_sec) * 1000000000u + uint64_t(time.tv_nsec);
+}
+
+}  // namespace
+
+AttendantServer::AttendantServer(const Duties& duties, int command, pid_t number, int socket,
+                                 int begin)
+    : duties_(duties),
+      command_(command),
+      number_(number),
+      socket_(socket),
+      begin_(begin),
+      events_(epoll_create1(EPOLL_CLOEXEC)),
+      watches_(tells_ends()) {
+  if (!watch(command_, EPOLLIN) || !watch(begin_, EPOLLIN)) _exit(1);
+}
+
+bool AttendantServer::watch(int file, uint32_t events) const {
+  struct epoll_event event {};
+  event.events = events;
+  event.data.fd = file;
+  return epoll_ctl(events_, EPOLL_CTL_ADD, file, &event) == 0;
+}
+
+/// Closes a file. Workers may have it, too, and then its events would go on.
+void AttendantServer::forget_file(int file) const {
+  epoll_ctl(events_, EPOLL_CTL_DEL, file, nullptr);
+  close(file);
+}
+
+/// Whether nothing is left to be noted of the command itself, and of what it has waited for.
+bool AttendantServer::is_done() const {
+  const bool runs = std::ranges::any_of(
+      programs_, [&](const auto& program) { return program.second.end.end.process == number_; });
+  return !runs && faults_.empty() && !notes_;
+}
+
+void AttendantServer::attend() {
+  uint64_t last = 0, end = 0;  // end: when nothing is waited for any more
+  for (;;) {
+    std::array<struct epoll_event, 64> events{};
+    const int pause = end == 0 ? kSecond : kSecond / 50;
+    const int count = epoll_wait(events_, events.data(), int(events.size()), pause);
+    for (int i = 0; i < count; ++i) {  // in the order in which they happened
+      const int file = events[size_t(i)].data.fd;
+      if (file == command_) {
+        end = monotonic_time() + kLastWait;
+        for (const int served : {command_, socket_, begin_})
+          if (served >= 0) forget_file(served);
+        command_ = socket_ = begin_ = -1;
+      } else if (file == begin_) {
+        begin();
+      } else if (file == socket_) {
+        accept_one();
+      } else if (connections_.contains(file)) {
+        take_message(file);
+      } else if (programs_.contains(file)) {
+        if ((events[size_t(i)].events & EPOLLHUP) != 0) program_ended(file);
+      } else if (workers_.contains(file)) {
+        worker_ended(file);
+      }
+    }
+    const uint64_t now = monotonic_time();
+    if (end != 0 && (is_done() || now >= end)) _exit(0);
+    if (end != 0 || now - last < kSecond * 1'000'000ull) continue;
+    last = now;
+    if (!works_ && duties_.is_due && duties_.is_due()) works_ = add_worker(duties_.work, kWork);
+  }
+}
+
+/// The socket has its name now, or will never have one.
+void AttendantServer::begin() {
+  const ssize_t size = recv(begin_, &shared_, sizeof shared_, MSG_DONTWAIT);
+  if (size == ssize_t(sizeof shared_)) watch(socket_, EPOLLIN);
+  forget_file(begin_);
+  begin_ = -1;
+}
+
+void AttendantServer::accept_one() {
+  const int connection = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (connection < 0) {
+    constexpr struct timespec kPause { 0, 10'000'000 };
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) nanosleep(&kPause, nullptr);
+    return;
+  }
+  if (connections_.size() >= kConnections || !watch(connection, EPOLLIN | EPOLLRDHUP)) {
+    close(connection);
+    return;
+  }
+  connections_.insert(connection);
+}
+
+void AttendantServer::take_message(int connection) {
+  std::array<char, kMessage> bytes;
+  const ssize_t size = recv(connection, bytes.data(), bytes.size(), 0);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  connections_.erase(connection);
+  epoll_ctl(events_, EPOLL_CTL_DEL, connection, nullptr);
+  const std::string message(bytes.data(), size_t(std::max<ssize_t>(size, 0)));
+  const size_t first = message.find('\0'), second = message.find('\0', first + 1);
+  if (message.starts_with('o') && first != message.npos && second != message.npos) {
+    openings_.push_back({.connection = connection,
+                         .application = std::atoi(message.c_str() + 1),
+                         .before = std::strtoull(message.c_str() + first + 1, nullptr, 10),
+                         .library = message.substr(second + 1)});
+    open_next();
+    return;
+  }
+  if (message.starts_with('s')) {
+    const char answer = answer_to_start(connection, message.substr(1));
+    send(connection, &answer, 1, MSG_NOSIGNAL);
+  }
+  close(connection);
+}
+
+/// Makes libraries that are asked for, some at a time.
+void AttendantServer::open_next() {
+  while (opens_ < kOpenings && !openings_.empty()) {
+    const Opening opening = openings_.front();
+    openings_.pop_front();
+    opens_ +=
+        add_worker([&] { answer_opening(opening, duties_, shared_); }, "", opening.connection);
+    close(opening.connection);
+  }
+}
+
+/// What a program that is announced is to run: 'o', its originals, or 'v', its version.
+char AttendantServer::answer_to_start(int connection, const std::string& message) {
+  Announced program;
+  std::istringstream words(message);
+  if (!(words >> program.state >> std::hex >> program.end.application >> program.end.images >>
+        std::dec >> program.end.end.started_after))
+    return 'v';
+  std::getline(words >> std::ws, program.end.program);
+  const Peer peer = peer_of(connection);
+  program.end.end.process = peer.process;
+  program.end.original = program.state.starts_with('o') || faulty_.contains(program.end.images);
+  const char answer = program.end.original ? 'o' : 'v';
+  // What the process ran before, it runs no more.
+  for (auto each = programs_.begin(); each != programs_.end();) {
+    const bool same = each->second.end.end.process == peer.process;
+    if (same) forget_file(each->first);
+    each = same ? programs_.erase(each) : std::next(each);
+  }
+  if (peer.handle < 0) return answer;
+  // EPOLLHUP comes without being asked for: somebody has waited for the process.
+  if (watches_ && watch(peer.handle, 0))
+    programs_[peer.handle] = program;
+  else
+    close(peer.handle);
+  return answer;
+}
+
+void AttendantServer::program_ended(int handle) {
+  Announced program = programs_[handle];
+  programs_.erase(handle);
+  const auto status = status_of(handle);
+  forget_file(handle);
+  if (!status) return;
+  program.end.end.status = *status;
+  const int signal = WIFSIGNALED(*status) ? WTERMSIG(*status) : 0;
+  if (program.state == "c") {
+    // Test-suites end a hundred thousand processes: only what is unusual is noted.
+    if (signal != 0 && duties_.counted) duties_.counted(program.end.end);
+    return;
+  }
+  if (!is_fault(signal) || program.state == fmt::format("k{}", signal) || !duties_.fault) return;
+  if (!program.end.original) faulty_.insert(program.end.images);
+  faults_.push_back(program.end);
+  note_next_fault();
+}
+
+/// One at a time, in their order: the second may tell something of the first.
+void AttendantServer::note_next_fault() {
+  if (notes_ || faults_.empty()) return;
+  const AnnouncedEnd end = faults_.front();
+  faults_.pop_front();
+  const std::string images = end.original ? kOriginal : end.images;
+  notes_ = add_worker([&] { duties_.fault(end); }, images);
+  if (!notes_) forget(images);
+}
+
+void AttendantServer::forget(const std::string& images) {
+  const auto known = faulty_.find(images);
+  if (known != faulty_.end()) faulty_.erase(known);
+}
+
+void AttendantServer::worker_ended(int handle) {
+  waitid(P_PIDFD, id_t(handle), nullptr, WEXITED | WNOHANG);
+  const std::string what = workers_[handle];
+  workers_.erase(handle);
+  forget_file(handle);
+  if (what == kWork) {
+    works_ = false;
+  } else if (what.empty()) {
+    --opens_;
+    open_next();
+  } else {
+    forget(what);
+    notes_ = false;
+    note_next_fault();
+  }
+}
+
+/// Calls the action in a process of its own. `what`: as in workers_. `kept`: the only file that the
+/// process keeps open. False: there is none.
+bool AttendantServer::add_worker(const std::function<void()>& action, const std::string& what,
+                                 int kept) {
+  const pid_t worker = fork();
+  if (worker == 0) {
+    // When the attendant is killed, nobody shall wait for an answer.
+    constexpr unsigned kFirst = 3;
+    const unsigned only = kept < 0 ? kFirst - 1 : unsigned(kept);
+    if (only > kFirst) close_range(kFirst, only - 1, 0);
+    close_range(only + 1, ~0u, 0);
+    try {
+      action();
+    } catch (const std::exception&) {
+      _exit(1);
+    }
+    _exit(0);
+  }
+  const int handle = worker < 0 ? -1 : int(syscall(SYS_pidfd_open, worker, 0));
+  if (handle < 0) return false;
+  workers_[handle] = what;
+  watch(handle, EPOLLIN);
+  return true;
+}
+
+}  // namespace respike

@@ -1,0 +1,63 @@
+#pragma once
+// What the attendant's process does (attendant.h).
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "tas/attendant.h"
+#include "tas/opening.h"
+
+namespace respike {
+
+class AttendantServer {
+ public:
+  /// Ends with the process `number`, whose pidfd is `command`. `begin`: tells when the socket has
+  /// its name.
+  AttendantServer(const Duties& duties, int command, pid_t number, int socket, int begin);
+  [[noreturn]] void attend();
+
+ private:
+  struct Announced {
+    std::string state;  // field d of start tables
+    AnnouncedEnd end;
+  };
+
+  bool watch(int file, uint32_t events) const;
+  void forget_file(int file) const;
+  bool is_done() const;
+  void begin();
+  void accept_one();
+  void take_message(int connection);
+  char answer_to_start(int connection, const std::string& message);
+  void program_ended(int handle);
+  void worker_ended(int handle);
+  void note_next_fault();
+  void open_next();
+  void forget(const std::string& images);
+  bool add_worker(const std::function<void()>& action, const std::string& what, int kept = -1);
+
+  const Duties& duties_;
+  int command_;
+  pid_t number_;
+  int socket_, begin_, events_;
+  const bool watches_;                 // the kernel tells how processes end
+  uint64_t shared_ = 0;                // the mount namespace in which others than programs are
+  std::set<int> connections_;          // whose message has not come yet
+  std::map<int, Announced> programs_;  // that run, by pidfd
+  // By pidfd: the images whose fault is noted, or kOriginal, kWork, or nothing: a library is made.
+  std::map<int, std::string> workers_;
+  bool works_ = false;                 // a worker does Duties::work
+  bool notes_ = false;                 // a worker does Duties::fault
+  int opens_ = 0;                      // workers that make libraries
+  std::deque<AnnouncedEnd> faults_;    // that wait to be noted
+  std::deque<Opening> openings_;       // that wait for a worker
+  std::multiset<std::string> faulty_;  // images that must not run before their fault is noted
+};
+
+}  // namespace respike
