@@ -256,11 +256,55 @@ void run_show(const std::string& name, bool json, const DatabaseOption& database
 
 // ---- report-fault ----
 
-void run_report_fault(const std::string& name, bool json, const DatabaseOption& database) {
+struct ReportArguments {
+  std::string name, program;
+  bool json = false, run = false;
+};
+
+Json to_json(const FaultAgain& again) {
+  Json registers = Json::object();
+  for (const auto& [name, value] : again.place.registers)
+    registers[name] = fmt::format("{:#x}", value);
+  return {{"signal", signal_name(again.place.signal)},
+          {"image", again.image},
+          {"procedure", again.procedure},
+          {"file", again.place.file.string()},
+          {"offset", again.place.offset},
+          {"registers", std::move(registers)}};
+}
+
+void print_place(const std::optional<FaultAgain>& again) {
+  if (!again) {
+    fmt::print("\nThis time the optimized version has not died of a fault.\n");
+    return;
+  }
+  const FaultPlace& place = again->place;
+  fmt::print("\nran again    died of {}{}\n", signal_name(place.signal),
+             place.accessed ? fmt::format(", accessing {:#x}", *place.accessed) : "");
+  fmt::print("in           {}, offset {:#x}\n",
+             place.file.empty() ? "no file" : printable(place.file.string()), place.offset);
+  if (!again->procedure.empty()) fmt::print("procedure    {}\n", printable(again->procedure));
+  size_t column = 0;
+  for (const auto& [name, value] : place.registers) {
+    fmt::print("{}{:>6} {:016x}", column % 3 == 0 ? "\n" : "   ", name, value);
+    ++column;
+  }
+  fmt::print("\n");
+}
+
+void run_report_fault(const ReportArguments& arguments, const std::vector<std::string>& words,
+                      const DatabaseOption& database) {
+  const std::string& name = arguments.name;
   FaultReport report;
-  with_environment(database,
-                   [&](Environment& environment) { report = environment.report_fault(name); });
-  if (json) {
+  std::optional<FaultAgain> again;
+  with_environment(database, [&](Environment& environment) {
+    report = environment.report_fault(name);
+    RunOptions options;
+    options.program = arguments.program;
+    options.arguments = words;
+    if (arguments.run) again = environment.run_to_fault(name, options);
+  });
+  if (arguments.json) {
     Json images = Json::array();
     for (const FaultReport::Image& image : report.images)
       images.push_back({{"path", image.path},
@@ -271,6 +315,7 @@ void run_report_fault(const std::string& name, bool json, const DatabaseOption& 
     Json result = to_json(report.fault);
     result["guarded"] = report.guarded;
     result["images"] = std::move(images);
+    if (arguments.run) result["again"] = again ? to_json(*again) : Json();
     fmt::print("{}\n", text_of(result));
     return;
   }
@@ -289,6 +334,7 @@ void run_report_fault(const std::string& name, bool json, const DatabaseOption& 
         "\nimage        {}\noriginal     {}\noptimized    {}\nmade with    {}\nverify       {}\n",
         printable(image.path), image.original, image.optimized, image.options,
         printable(image.verdict));
+  if (arguments.run) print_place(again);
   if (report.fault.original_too) return;
   fmt::print(
       "\nWhich procedures it takes, scripts/bisect-procedures.sh finds out: give it the image and "
@@ -314,7 +360,8 @@ void run_prune(const PruneArguments& arguments, const DatabaseOption& database) 
 
 }  // namespace
 
-void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
+void add_setup_commands(CLI::App& app, const SharedDatabase& database,
+                        const std::vector<std::string>& words) {
   CLI::App* command = app.add_subcommand(
       "register", "Register programs, or a library, and the libraries they load");
   auto registration = std::make_shared<RegisterArguments>();
@@ -358,11 +405,17 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
 
   command = app.add_subcommand(
       "report-fault", "Say what is known of the last fault of an application's optimized version");
-  auto reported = std::make_shared<RegisterArguments>();
+  command->footer("With --run, the program's arguments stand behind --.");
+  auto reported = std::make_shared<ReportArguments>();
   command->add_option("NAME", reported->name, "application")->required();
   command->add_flag("--json", reported->json, "print JSON");
+  command->add_flag("--run", reported->run,
+                    "run the optimized version once more, and say where it dies");
+  command->add_option("--program", reported->program, "which of several programs, by path or name")
+      ->check(name_of("FILE"))
+      ->type_name("FILE");
   command->callback(
-      [reported, database] { run_report_fault(reported->name, reported->json, *database); });
+      [reported, database, &words] { run_report_fault(*reported, words, *database); });
 }
 
 void add_forgetting_commands(CLI::App& app, const SharedDatabase& database) {
@@ -394,7 +447,7 @@ void add_application_commands(CLI::App& app, const std::vector<std::string>& wor
       ->check(name_of("FILE"));
   const auto all = [](const CLI::App*) { return true; };
   const size_t others = app.get_subcommands(all).size();
-  add_setup_commands(app, database);
+  add_setup_commands(app, database, words);
   add_run_command(app, database, words);
   add_exec_command(app, database, words);
   add_session_command(app, database, words);

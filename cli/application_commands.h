@@ -36,7 +36,9 @@ void with_environment(const DatabaseOption& database,
 
 /// Read when a command runs: the parser fills the option after commands were added.
 using SharedDatabase = std::shared_ptr<const DatabaseOption>;
-void add_setup_commands(CLI::App& app, const SharedDatabase& database);
+/// `words`: the words behind "--", of report-fault.
+void add_setup_commands(CLI::App& app, const SharedDatabase& database,
+                        const std::vector<std::string>& words);
 void add_forgetting_commands(CLI::App& app, const SharedDatabase& database);
 void add_making_commands(CLI::App& app, const SharedDatabase& database);
 void add_manager_command(CLI::App& app, const SharedDatabase& database);

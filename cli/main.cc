@@ -46,8 +46,8 @@ int skip_options(std::initializer_list<const CLI::App*> commands, int at, int ar
 
 /// Cuts off and returns the words of another program's command line, which the parser would read as
 /// options or, "[a,b]", as lists: the words behind `run NAME` and `session`, and those behind "--"
-/// of `exec`, `measure`, `compare` and `check`. `at`: the index of the command. Example: `run app -o
-/// x` gives {"-o", "x"}.
+/// of `exec`, `measure`, `compare`, `check` and `report-fault`. `at`: the index of the command.
+/// Example: `run app -o x` gives {"-o", "x"}.
 std::vector<std::string> take_words(const CLI::App& app, int at, int& argc, char** argv) {
   const std::string_view command = at < argc ? argv[at] : "";
   int end = argc, begin = argc;  // end of Respike's words; begin of the program's words
@@ -60,7 +60,7 @@ std::vector<std::string> take_words(const CLI::App& app, int at, int& argc, char
     end = at;
     begin = std::min(at + (at < argc && std::string_view(argv[at]) == "--"), argc);
   } else if (command == "exec" || command == "measure" || command == "compare" ||
-             command == "check") {
+             command == "check" || command == "report-fault") {
     end = int(std::find(argv, argv + argc, std::string_view("--")) - argv);
     begin = std::min(end + 1, argc);
   }

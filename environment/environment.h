@@ -30,6 +30,7 @@
 #include "profiledb/database.h"
 #include "profiledb/merging.h"
 #include "tas/attendant.h"
+#include "tas/fault_place.h"
 #include "tas/interception.h"
 #include "tas/live_sessions.h"
 #include "tas/session.h"
@@ -144,6 +145,13 @@ struct FaultReport {
   std::vector<Image> images;  // those that ran optimized and are still there
 };
 
+/// Where the optimized version of an application's program died when it ran again.
+struct FaultAgain {
+  FaultPlace place;
+  std::string image;      // the application's image that holds the instruction; empty: none
+  std::string procedure;  // of the original, from which the instruction comes; empty: not known
+};
+
 class Environment {
  public:
   /// Opens the database; to write, makes one if there is none. To read: list() and show() show what
@@ -229,6 +237,9 @@ class Environment {
   ApplicationView show(const std::string& name);
   /// Throws Error when no fault is noted.
   FaultReport report_fault(const std::string& name);
+  /// Runs the optimized version of a program of this host once more, and says where it dies; nullopt:
+  /// it does not. Throws Error when nothing is optimized, or when it cannot be watched.
+  std::optional<FaultAgain> run_to_fault(const std::string& name, const RunOptions& options);
   /// Throws Error when no application has the name.
   ApplicationRow find(const std::string& name) const;
 

@@ -22,11 +22,13 @@
 #include <cstring>
 #include <ctime>
 
+#include "environment/code_origins.h"
 #include "environment/describing.h"
 #include "environment/environment.h"
 #include "environment/guarding.h"
 #include "environment/verifying.h"
 #include "optimizer/base/error.h"
+#include "tas/libraries.h"
 
 namespace respike {
 
@@ -162,6 +164,27 @@ FaultReport Environment::report_fault(const std::string& name) {
     report.images.push_back(std::move(image));
   }
   return report;
+}
+
+std::optional<FaultAgain> Environment::run_to_fault(const std::string& name,
+                                                    const RunOptions& options) {
+  const OptimizedVersion version = optimized_version(name);
+  Launch launch;
+  launch.program = chosen_program(find(name), options.program).loaded_as;
+  if (!read_program(launch.program).platform->native())
+    throw Error("only programs of this host's own machine can be watched", launch.program);
+  launch.arguments = options.arguments;
+  launch.warn = options.warn;
+  launch.substitutions = version.substitutions;
+  const auto place = respike::run_to_fault(launch);
+  if (!place) return std::nullopt;
+  FaultAgain again{.place = *place, .image = {}, .procedure = {}};
+  for (const Substitution& s : version.substitutions) {
+    if (s.original != place->file) continue;
+    again.image = s.original;
+    again.procedure = CodeOrigins(s.original, s.substitute, warnings_).in_optimized(place->offset);
+  }
+  return again;
 }
 
 }  // namespace respike

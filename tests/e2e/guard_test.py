@@ -3,6 +3,7 @@
 
 The program looks into its own file, as which it runs: optimized, it dies of the signal that it is told."""
 
+import json
 import os
 import signal
 import subprocess
@@ -141,6 +142,34 @@ def check_report(scratch):
         expect(word in text, f"{word} is not in {text}")
 
 
+def check_run_again(scratch):
+    """`report-fault --run` says where the optimized version dies."""
+    work = Work(scratch)
+    source = work.folder / "dies.c"
+    source.write_text(
+        "#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+        "static int* volatile nothing;\n__attribute__((noinline)) int die_here(int n) { return nothing[4] + n; }\n"
+        "static void* thread(void* x) { return (void*)(long)die_here(3); }\n"
+        "int main(int count, char** a) { puts(\"begins\"); if (count > 2) { pthread_t t; pthread_create(&t, 0, thread, 0);"
+        " pthread_join(t, 0); } return count > 1 ? die_here(count) : 0; }\n"
+    )
+    dies = work.folder / "dies"
+    subprocess.run(["gcc", "-O1", "-w", "-Wl,-q", source, "-o", dies, "-lpthread"], check=True)
+    work.ok("register", dies)
+    work.ok("optimize", "dies")
+    outcome = work.respike("run", "--guard", "dies", "x")
+    expect(outcome.status == -signal.SIGSEGV, f"{outcome}")
+    for words in (["x"], ["x", "y"]):
+        text = work.ok("report-fault", "dies", "--run", "--", *words).stdout.decode()
+        for word in ("ran again    died of SIGSEGV, accessing 0x10", f"in           {dies}", "procedure    die_here", "rip 0000"):
+            expect(word in text, f"{word} is not in {text}")
+    shown = json.loads(work.ok("report-fault", "dies", "--run", "--json", "--", "x").stdout.decode().partition("begins\n")[2])
+    expect(shown["again"]["procedure"] == "die_here" and shown["again"]["signal"] == "SIGSEGV", str(shown))
+    text = work.ok("report-fault", "dies", "--run", "--").stdout.decode()
+    expect("has not died of a fault" in text, text)
+    expect(work.show("dies")["guarded"], "the note stays")
+
+
 def check_below(scratch):
     """Commands below which programs are started go by what the guard noted."""
     work = Work(scratch)
@@ -241,7 +270,7 @@ def check_crowd(scratch):
 def cases(scratch):
     for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT):
         yield common.Case(f"fault {number.name}", lambda n=number.value: check_fault(scratch, n))
-    checks = {"both": check_both, "ends": check_other_ends, "report": check_report, "many": check_many}
+    checks = {"both": check_both, "ends": check_other_ends, "report": check_report, "run again": check_run_again, "many": check_many}
     if can_intercept():
         checks["below"] = check_below
     if can_watch():
