@@ -247,6 +247,9 @@ void run_show(const std::string& name, bool json, const DatabaseOption& database
   if (view.guarded)
     fmt::print("guard        the original runs: the optimized version died of {}\n",
                signal_name(view.fault->signal));
+  else if (view.fault && view.fault->original_too)
+    fmt::print("guard        off for {}: the original died of it, too\n",
+               signal_name(view.fault->signal));
   fmt::print("\n");
   std::vector<std::vector<std::string>> rows = {{"role", "image", "machine", "state"}};
   std::string reason;

@@ -16,6 +16,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kMessages = "messages";
+constexpr const char* kEnding = "ending";
 
 /// Calls `respike --db DATABASE WORDS...`; returns what it printed. `waits`: for its end, too.
 std::string call_respike(const fs::path& database, std::vector<std::string> words,
@@ -116,6 +118,11 @@ Attendant Environment::start_attendant(bool merges) const {
     return Substitution{paths.substr(0, end), paths.c_str() + end + 1};
   };
   duties.counted = [=](const ProgramEnd& end) { note_end(files, end); };
+  // Until this process ends: the next command waits for what is being noted.
+  duties.ending = [=] {
+    const int file = open((files / kEnding).c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file >= 0) flock(file, LOCK_SH);
+  };
   duties.fault = [=](const AnnouncedEnd& end) {
     call_respike(database, {"attend", "fault", std::to_string(end.application), end.images,
                             std::to_string(WTERMSIG(end.end.status)),
@@ -147,6 +154,11 @@ std::optional<Substitution> Environment::version_of_opened(Id number, const fs::
       nanoseconds(status.st_ctim) >= before)
     return std::nullopt;
   try {
+    // By another name the dynamic linker would find another inode, and load the library twice.
+    if (status.st_nlink > 1) {
+      note_left(notes_folder(*application), library, path);
+      return std::nullopt;
+    }
     if (const auto version = version_or_reason(*application, *program.platform, path)) {
       const auto usable = usable_substitutions(program, {*version}, {});
       return usable.empty() ? std::nullopt : std::optional(usable.front());
@@ -199,8 +211,8 @@ std::optional<Substitution> Environment::version_or_reason(const ApplicationRow&
   instrument_image(image, *build, counters, outcome);
   if (!known)
     leave_message(
-        fmt::format("{} opened {}: it belongs to the application now, and was counted "
-                    "at once",
+        fmt::format("{} opened {}: it belongs to the application now, and counts from "
+                    "this run on",
                     application.name, path.string()));
   opened_ = true;
   return instrumented_version(application, path);
@@ -224,9 +236,18 @@ void Environment::tell_of_opened() {
   if (opened_) tell_sessions();
 }
 
+/// Waits until the attendants of commands that have ended have noted what they saw last.
+void Environment::wait_for_notes() const {
+  std::error_code error;
+  const fs::path file = database_.files() / kEnding;
+  if (fs::exists(file, error)) static_cast<void>(FileLock(file, FileLock::Wait::yes));
+}
+
 /// Keeps a sentence for the user until the next command.
 void Environment::leave_message(const std::string& text) const {
-  const std::string line = text + "\n";
+  std::string line;
+  for (const char byte : text) line += byte == '\n' ? std::string("\\n") : std::string(1, byte);
+  line += '\n';
   const fs::path path = database_.files() / kMessages;
   const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return;

@@ -116,6 +116,7 @@ ApplicationImage Environment::chosen_program(const ApplicationRow& application,
 }
 
 void Environment::set_mode(const std::string& name, Mode mode, bool again) {
+  wait_for_notes();
   const ApplicationRow application = find(name);
   if (again) database_.forget_fault(application.id);
   collect();

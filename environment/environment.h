@@ -322,6 +322,7 @@ class Environment {
                                        const std::vector<Substitution>& optimized) const;
   std::optional<FaultRow> active_fault(ApplicationRow application);
   void warn_of_faults();
+  void wait_for_notes() const;
   void leave_message(const std::string& text) const;
   void take_messages();
   std::vector<std::pair<std::filesystem::path, ProcessEnd>> noted_ends() const;

@@ -114,7 +114,9 @@ void Environment::intercept(std::vector<InterceptedProgram> programs,
                             const std::function<void(const std::string&)>& warn) {
   merge_if_many();
   Interception interception(std::move(programs), rules_folder(), std::move(libraries));
-  interception.enter(start_attendant(true));
+  const std::string problem = interception.enter(start_attendant(true));
+  if (!problem.empty() && !applications.empty()) throw Error(problem);
+  if (!problem.empty() && warn) warn(problem);
   try {
     note_session(sessions_folder(), interception.folder(), applications);
   } catch (const Error& error) {  // commands below `exec` need not be told of changes
@@ -124,6 +126,7 @@ void Environment::intercept(std::vector<InterceptedProgram> programs,
 }
 
 void Environment::exec(const std::vector<std::string>& names, const RunOptions& options) {
+  wait_for_notes();
   std::vector<InterceptedProgram> programs;
   std::vector<int> applications;
   std::vector<InterceptedLibrary> libraries;

@@ -25,6 +25,7 @@
 #include <map>
 #include <set>
 
+#include "environment/describing.h"
 #include "environment/environment.h"
 #include "environment/image_content.h"
 #include "host/platform.h"
@@ -256,6 +257,11 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   require_one_machine(application);
   if (const auto distrusted = why_distrusted())
     throw Error(fmt::format("nothing of it is exported: {}", *distrusted), name);
+  if (const auto fault = active_fault(application))
+    throw Error(fmt::format("it is not exported, since it died of {}: respike report-fault {} says "
+                            "more, respike mode {} optimized --again insists",
+                            signal_name(fault->signal), name, name),
+                name);
   follow_links(application);
   for (ApplicationImage& used : chosen_images(application, images)) {
     ImageRow& image = used.image;
@@ -263,7 +269,11 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     outcome.path = image.path;
     outcome.role = used.role;
     outcome.state = State::not_optimizable;
-    if (const auto build = refresh(image)) {
+    std::error_code error;
+    if (used.role == Role::opened && images.empty() && !fs::exists(image.path, error)) {
+      outcome.state = State::left_out;  // a plugin of one run, perhaps
+      outcome.reason = "the file does not exist any more";
+    } else if (const auto build = refresh(image)) {
       outcome.state = State::left_out;
       image.reason = "it has not been optimized";
       exports.push_back(export_of(used));
@@ -275,7 +285,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
         throw Error(fmt::format("it has changed since it was optimized: optimize {} again", name),
                     image.path);
     }
-    outcome.reason = image.reason;
+    if (outcome.reason.empty()) outcome.reason = image.reason;
     outcomes.push_back(std::move(outcome));
   }
   if (place.keeps_paths)

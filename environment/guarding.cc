@@ -140,7 +140,9 @@ FaultReport Environment::report_fault(const std::string& name) {
   const auto fault = database_.fault_of(application.id);
   if (!fault)
     throw Error(
-        fmt::format("no fault of {} is noted: respike run --guard {} watches for one", name, name));
+        fmt::format("no fault of {} is noted: respike run --guard {}, exec and session watch for "
+                    "one",
+                    name, name));
   FaultReport report{
       .fault = *fault, .guarded = active_fault(application).has_value(), .images = {}};
   for (const ApplicationImage& used : database_.images_of(application.id)) {

@@ -239,7 +239,9 @@ Id Environment::put_application(const std::string& name, const std::vector<Progr
     });
   };
   for (const ApplicationImage& used : database_.images_of(application)) {
-    const bool stays = used.role == Role::opened || (used.role == Role::linked && is_missing(used));
+    std::error_code error;
+    const bool opened = used.role == Role::opened && fs::exists(used.image.path, error);
+    const bool stays = opened || (used.role == Role::linked && is_missing(used));
     if (found.contains(used.image.id) || stays) continue;
     database_.remove_application_image(application, used.image.id);
     notes_.push_back(used.role == Role::main

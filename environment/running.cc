@@ -42,7 +42,7 @@ namespace {
 
 constexpr const char* kEnds = "ended";           // folder of the notes
 constexpr const char* kAttendant = "attendant";  // folder of its socket
-constexpr int kManyFiles = 100;         // counter files that are merged before more come
+constexpr int kManyFiles = 100;                  // counter files that are merged before more come
 
 /// Whether this process is in a user namespace that does not know all users: the owners of their
 /// files seem to be nobody.
@@ -154,7 +154,8 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
   bool explained = false;  // why the program itself runs as it is
   Role role = Role::main;
   const auto warn = [&](const std::string& text) {
-    if (options.warn) options.warn(text);
+    // An opened library gets its version when it is opened.
+    if (options.warn && !(role == Role::opened && mode == Mode::instrumented)) options.warn(text);
     if (role == Role::main) explained = true;
   };
   const auto distrusted = mode == Mode::original ? std::nullopt : why_distrusted();
@@ -181,6 +182,7 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
 }
 
 ProgramEnd Environment::run(const std::string& name, const RunOptions& options) {
+  wait_for_notes();
   const ApplicationRow application = find(name);
   if (application.mode == Mode::instrumented) merge_if_many();
   for (const std::string& warning : warnings_.warnings())
@@ -204,16 +206,16 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
       application.mode == Mode::optimized && !launch.substitutions.empty() && options.guard;
   if (!counts && !guarded && !fault) start(launch);
   if (counts && program.view.dynamic) try {
-    launch.notes = prepare_notes(notes_folder(application), *program.platform);
-    const fs::path folder = fs::absolute(database_.files() / kAttendant);
-    std::error_code error;
-    fs::create_directory(folder, error);
-    launch.notes.attendant = folder / "socket";
-    launch.start_attendant = [this] { return start_attendant(false); };
-  } catch (const Error& error) {
-    if (options.warn)
-      options.warn(fmt::format("what {} opens is not noted: {}", name, error.what()));
-  }
+      launch.notes = prepare_notes(notes_folder(application), *program.platform);
+      const fs::path folder = fs::absolute(database_.files() / kAttendant);
+      std::error_code error;
+      fs::create_directory(folder, error);
+      launch.notes.attendant = folder / "socket";
+      launch.start_attendant = [this] { return start_attendant(false); };
+    } catch (const Error& error) {
+      if (options.warn)
+        options.warn(fmt::format("what {} opens is not noted: {}", name, error.what()));
+    }
   const ProgramEnd end = run_to_end(launch);
   if (counts)
     note_end(database_.files(), end);
@@ -264,7 +266,10 @@ MergeResult Environment::collect() {
 MergeResult Environment::collect(bool snapshots) {
   if (access_ == Access::read) return {};
   make_paths_canonical();
-  if (snapshots) take_messages();
+  if (snapshots) {
+    wait_for_notes();
+    take_messages();
+  }
   MergeOptions options;
   options.snapshots = snapshots;
   const auto ends = noted_ends();

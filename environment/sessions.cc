@@ -52,7 +52,11 @@ std::vector<InterceptedProgram> Environment::all_interceptions(const RunOptions&
 }
 
 void Environment::session(const RunOptions& options) {
-  intercept(all_interceptions(options), {}, {}, options.warn);
+  wait_for_notes();
+  std::vector<InterceptedLibrary> libraries;
+  for (const ApplicationRow& application : database_.applications())
+    std::ranges::move(intercepted_libraries(application, options), std::back_inserter(libraries));
+  intercept(all_interceptions(options), {}, std::move(libraries), options.warn);
   Interception::become(options.arguments);
 }
 

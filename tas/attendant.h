@@ -39,6 +39,8 @@ struct Duties {
       open;
   /// A signal has ended a counted program.
   std::function<void(const ProgramEnd& end)> counted;
+  /// The command has ended, and what is left is being noted: called at once, before that.
+  std::function<void()> ending;
   /// A guarded program has died of a fault. In a process of its own. Until that ends, the original
   /// runs when the versions are to be started again.
   std::function<void(const AnnouncedEnd& end)> fault;

@@ -125,6 +125,7 @@ void AttendantServer::attend() {
       const int file = events[size_t(i)].data.fd;
       if (file == command_) {
         end = monotonic_time() + kLastWait;
+        if (duties_.ending) duties_.ending();
         for (const int served : {command_, socket_, begin_})
           if (served >= 0) forget_file(served);
         command_ = socket_ = begin_ = -1;

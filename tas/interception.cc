@@ -263,7 +263,7 @@ void Interception::recall_originals() {
     originals_ = std::max(originals_, number_behind(entry.path().filename(), "") + 1);
 }
 
-void Interception::enter(const Attendant& attendant) {
+std::string Interception::enter(const Attendant& attendant) {
   if (!root_is_mount())
     throw Error(
         "programs cannot be intercepted: the root folder is no mount, so that mounts would not "
@@ -290,13 +290,14 @@ void Interception::enter(const Attendant& attendant) {
       add_machine_rule(platform);
   }
   put_rules({});
-  put_libraries();
+  const std::string problem = put_libraries();
   own.leave();
+  return problem;
 }
 
 /// Libraries of the host's machine are substituted by the audit module, which is in all programs
 /// that have the variables (runtime/opened.c).
-void Interception::put_libraries() const {
+std::string Interception::put_libraries() const {
   std::string table;
   std::span<const uint8_t> module;
   for (const auto& [platform, s] : libraries_) {
@@ -306,18 +307,20 @@ void Interception::put_libraries() const {
     add_field(table, 'i', s.record);
     add_field(table, 's', s.substitute);
   }
-  if (table.empty()) return;
+  if (table.empty()) return "";
   const fs::path path = folder_ / kModule;
-  if (module.empty() || path.native().find_first_of(":$") != std::string::npos)
-    throw Error(fmt::format(
-        "libraries cannot be substituted: {}",
-        module.empty() ? "Respike was built without the audit module"
-                       : "the dynamic linker cannot read the path of " + folder_.string()));
+  if (module.empty())
+    return "libraries cannot be substituted: Respike was built without the audit module";
+  if (path.native().find_first_of(":$") != std::string::npos)
+    return fmt::format(
+        "libraries cannot be substituted: the dynamic linker cannot read the path {}",
+        path.string());
   put_file(folder_ / kLibraries, table);
   put_file(path, {reinterpret_cast<const char*>(module.data()), module.size()});
   const char* others = std::getenv("LD_AUDIT");
   setenv("LD_AUDIT", (path.string() + (others ? ":" : "") + (others ? others : "")).c_str(), 1);
   setenv("RESPIKE_LIBRARIES", (folder_ / kLibraries).c_str(), 1);
+  return "";
 }
 
 /// The same for programs of another machine, as fields of a table: the starter sees all of these.

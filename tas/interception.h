@@ -47,9 +47,10 @@ class Interception {
                std::vector<InterceptedLibrary> libraries = {});
 
   /// Enters the session's namespaces. This process must have one thread. `attendant` is told how
-  /// programs end and asked for versions of what they open. Throws Error, one sentence, when the
-  /// system does not allow it.
-  void enter(const Attendant& attendant);
+  /// programs end and asked for versions of what they open. Returns why libraries cannot be
+  /// substituted, a sentence; empty: they are. Throws Error, one sentence, when the system does not
+  /// allow it.
+  std::string enter(const Attendant& attendant);
 
   /// The folder of the rules; known after enter().
   const std::filesystem::path& folder() const { return folder_; }
@@ -65,7 +66,7 @@ class Interception {
  private:
   void make_folder();
   void mount_rules();
-  void put_libraries() const;
+  std::string put_libraries() const;
   std::string libraries_of(const Platform& platform);
   void put_rules(std::map<std::string, FormatRule> present);
   void recall_originals();

@@ -52,7 +52,7 @@ std::vector<fs::path> read_notes(const fs::path& folder, const Platform& platfor
     std::error_code unreadable;
     if (!entry.is_symlink(unreadable)) continue;
     const fs::path noted = fs::read_symlink(entry.path(), unreadable);
-    if (unreadable || !noted.is_absolute()) continue;
+    if (unreadable || !noted.is_absolute() || noted.native().starts_with("/proc/")) continue;
     const fs::path file = host_path(noted, sysroot_of(platform));
     if (fs::is_regular_file(file, unreadable)) libraries.push_back(file);
   }

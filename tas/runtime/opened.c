@@ -282,9 +282,14 @@ static char* note_of(const char* path, const char* kind) {
   return name;
 }
 
+/* Whether a path leads to another file for each process. */
+static int is_own(const char* path) {
+  return behind((char*)path, "/proc/") != NULL || behind((char*)path, "/dev/fd/") != NULL;
+}
+
 static void note(const char* path) {
   const char* target = absolute(path);
-  if (target == NULL) return;
+  if (target == NULL || is_own(target)) return;
   system_call(__NR_symlinkat, (long)target, AT_FDCWD, (long)note_of(target, ""), 0, 0, 0);
 }
 
@@ -308,7 +313,7 @@ static void ask_for(const char* path) {
   static char message[PATH_SIZE + 64];
   struct statx status;
   const char* target = absolute(path);
-  if (target == NULL) return;
+  if (target == NULL || is_own(target)) return;
   const uint64_t hash = hash_of(target);
   if (asked[hash % ASKED] == hash) return;
   if (system_call(__NR_statx, AT_FDCWD, (long)target, 0, STATX_BASIC_STATS, (long)&status, 0) != 0)

@@ -191,7 +191,7 @@ def check_first_run(scratch, kind, way, user="own user"):
         shown = work.ok("show", "program")
         counted = work.runs(*work.plugins)
         expect(counted == [run] * PLUGINS, f"{run}: {counted}")
-        told = shown.stderr.decode().count("was counted at once")
+        told = shown.stderr.decode().count("counts from this run on")
         expect(told == (PLUGINS if run == 1 else 0), f"{run}: {shown.stderr}")
     (coverage,) = {work.images("program")[plugin.name]["profile"]["coverage"] for plugin in work.plugins}
     expect(coverage > 0, "nothing of the plugins was counted")
