@@ -121,6 +121,9 @@ def check_native(scratch, user):
         outcome = work.below(script)
         expect(outcome == printed, f"{script}: {outcome!r}")
         expect(work.runs() == before + loads, f"{script}: {work.runs() - before} loads are counted")
+    before = work.runs()
+    outcome = work.respike("session", "sh", "-c", "./uses; env -i ./uses")
+    expect(outcome.stdout == b"30\n30\n" and work.runs() == before + 1, f"in a session: {outcome}")
     # A program of an application has its own module, too.
     source = work.folder / "main.c"
     source.write_text((work.folder / "source.c").read_text())

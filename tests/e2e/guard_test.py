@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import applications
 import common
@@ -236,7 +237,19 @@ def check_last(scratch):
     outcome = work.respike("exec", "program", "--", work.program, segv)
     expect(outcome.status == -segv, f"{outcome}")
     wait_until(work.is_guarded, "the command's fault is noted")
+    outcome = work.respike("export", "program", work.folder / "out")
+    expect(outcome.status == 1 and b"it died of SIGSEGV" in outcome.stderr, f"{outcome}")
     work.ok("mode", "program", "optimized", "--again")
+    # One command after another: the next one knows, and what --again wants stays.
+    for _ in range(3):
+        statuses = [work.respike("exec", "program", "--", work.program, segv).status for _ in range(2)]
+        expect(statuses == [-segv, 3], f"{statuses}")
+        work.ok("mode", "program", "optimized", "--again")
+        expect(not work.is_guarded(), "a note came later than --again")
+        expect(work.respike("exec", "program", "--", work.program, segv).status == -segv, "optimized")
+        work.ok("mode", "program", "optimized", "--again")
+        time.sleep(0.1)
+        expect(not work.is_guarded(), "a note came later than --again")
     outcome = work.respike("exec", "program", "--", "sh", "-c", f"{work.program} {abort} {abort}; {work.program} {abort} {abort}; true")
     expect(outcome.stdout == b"optimized\noriginal\n", f"{outcome}")
     wait_until(lambda: (work.show("program")["fault"] or {}).get("original_too"), "both faults are noted")

@@ -375,6 +375,42 @@ def check_killed(scratch):
     expect(not [name for name in names if name.startswith("messages.")], f"{names}")
 
 
+def check_names(scratch):
+    """By names that lead elsewhere in other processes, by several hard links, and with a newline."""
+    work = Work(scratch)
+    hard = work.folder / "hard.so"
+    os.link(work.plugins[1], hard)
+    lines = work.plugin("two\nlines.so", "-DNUMBER=4")
+    time.sleep(0.05)
+    words = ["plain", "/proc/self/cwd/plugin0.so", hard, work.plugins[1], lines, "/proc/self/cwd/plugin2.so"]
+    expected = work.plain(*words)
+    for _ in range(2):
+        outcome = work.respike("run", "program", *words)
+        expect(outcome.behaviour() == expected.behaviour(), f"{common.describe_difference(expected, outcome)}")
+    shown = work.ok("show", "program")
+    paths = [image["path"] for image in work.show("program")["images"]]
+    expect(not [path for path in paths if path.startswith("/proc")], f"{paths}")
+    notes = shown.stderr.decode().splitlines()
+    expect(all(line.startswith("respike: ") for line in notes) and any("two\\n" in line for line in notes), f"{notes}")
+    expect(work.images("program")["hard.so"]["instrumented"] is False, "several links")
+
+
+def check_gone(scratch):
+    """A plugin that is gone does not stand in the way of the others."""
+    work = Work(scratch)
+    short = work.folder / "short.so"
+    shutil.copy(work.plugins[0], short)
+    time.sleep(0.05)
+    work.respike("run", "program", "plain", work.plugins[1], short)
+    short.unlink()
+    work.ok("optimize", "program")
+    outcome = work.ok("export", "program", work.folder / "out")
+    expect(sorted(path.name for path in (work.folder / "out").iterdir()) == ["plugin1.so", "program"], f"{outcome}")
+    expect(b"short.so" in outcome.stdout, f"{outcome}")
+    work.ok("register", work.program)
+    expect("short.so" not in work.images("program"), "what is gone stays registered")
+
+
 def check_new_build(scratch):
     """A plugin that was opened before is built anew: its new version counts at once, too."""
     work = Work(scratch)
@@ -474,6 +510,8 @@ def cases(scratch):
     found["full disk"] = lambda: check_full_disk(scratch)
     found["loaded already"] = lambda: check_loaded_already(scratch)
     found["killed"] = lambda: check_killed(scratch)
+    found["names"] = lambda: check_names(scratch)
+    found["gone"] = lambda: check_gone(scratch)
     found["new build"] = lambda: check_new_build(scratch)
     found["variables"] = lambda: check_variables(scratch)
     found["own prison"] = lambda: check_own_prison(scratch)
