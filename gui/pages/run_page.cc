@@ -86,7 +86,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   times_->setRange(1, 10000);
   times_->setSuffix(" ×");
   times_->setToolTip("So many runs, one after the other");
-  guard_ = new QCheckBox("&guard", this);
+  guard_ = new QCheckBox("g&uard", this);
   guard_->setToolTip("If the optimized program dies of a fault, its original runs from then on");
   in_terminal_ = new QCheckBox("in a &terminal", this);
   in_terminal_->setEnabled(!terminal_emulator().isEmpty());
