@@ -105,7 +105,9 @@ def measure_exec(args, folder, prefix, user):
         do("gcc", "-O2", "-Wl,-q", *flags, source, "-o", image)
         do("gcc", "-O1", "-Wl,-q,-z,noseparate-code", *flags, source, "-o", other)
         for path in (folder, image, other):
-            os.chmod(path, 0o777)
+            os.chmod(path, 0o755)
+            if prefix:
+                os.chown(path, 65534, 65534)
         for step in (["register", image], ["instrument", name], ["optimize", name]):
             do(*prefix, args.respike, *step)
         inside = [*prefix, args.respike, "exec", name, "--"]
@@ -140,8 +142,9 @@ def main():
         for user, prefix in users.items():
             os.environ["RESPIKE_DB"] = f"{folder}/{user}/starting.db"
             pathlib.Path(folder, user).mkdir()
-            os.chmod(folder, 0o777)
-            os.chmod(pathlib.Path(folder, user), 0o777)
+            os.chmod(folder, 0o755)
+            if prefix:
+                os.chown(pathlib.Path(folder, user), 65534, 65534)
             measure_exec(args, folder, prefix, user)
 
 
