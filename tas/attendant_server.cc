@@ -45,7 +45,8 @@ constexpr const char* kOriginal = "original";
 constexpr size_t kMessage = 8192;              // bytes, at most
 constexpr size_t kConnections = 1000;          // whose message has not come, at most
 constexpr int kOpenings = 8;                   // libraries that are made at a time, at most
-constexpr uint64_t kLastWait = 5'000'000'000;  // nanoseconds, for ends of programs
+// Nanoseconds after the command's end: until its parent has waited for it, and until all is noted.
+constexpr uint64_t kUnwaited = 1'000'000'000, kLastWait = 5'000'000'000;
 
 // Of include/uapi/linux/pidfd.h, Linux 6.15.
 struct PidfdInfo {
@@ -108,15 +109,17 @@ void AttendantServer::forget_file(int file) const {
   close(file);
 }
 
-/// Whether nothing is left to be noted of the command itself, and of what it has waited for.
-bool AttendantServer::is_done() const {
-  const bool runs = std::ranges::any_of(
+/// Whether nothing is left to be noted of the command itself, and of what it has waited for, so long
+/// after its end.
+bool AttendantServer::is_done(uint64_t since) const {
+  const bool may_come = std::ranges::any_of(
       programs_, [&](const auto& program) { return program.second.end.end.process == number_; });
-  return !runs && faults_.empty() && !notes_;
+  const bool waits = (may_come && since < kUnwaited) || !faults_.empty() || notes_;
+  return !waits || since >= kLastWait;
 }
 
 void AttendantServer::attend() {
-  uint64_t last = 0, end = 0;  // end: when nothing is waited for any more
+  uint64_t last = 0, end = 0;  // end: that of the command
   for (;;) {
     std::array<struct epoll_event, 64> events{};
     const int pause = end == 0 ? kSecond : kSecond / 50;
@@ -124,7 +127,7 @@ void AttendantServer::attend() {
     for (int i = 0; i < count; ++i) {  // in the order in which they happened
       const int file = events[size_t(i)].data.fd;
       if (file == command_) {
-        end = monotonic_time() + kLastWait;
+        end = monotonic_time();
         if (duties_.ending) duties_.ending();
         for (const int served : {command_, socket_, begin_})
           if (served >= 0) forget_file(served);
@@ -142,7 +145,7 @@ void AttendantServer::attend() {
       }
     }
     const uint64_t now = monotonic_time();
-    if (end != 0 && (is_done() || now >= end)) _exit(0);
+    if (end != 0 && is_done(now - end)) _exit(0);
     if (end != 0 || now - last < kSecond * 1'000'000ull) continue;
     last = now;
     if (!works_ && duties_.is_due && duties_.is_due()) works_ = add_worker(duties_.work, kWork);

@@ -30,7 +30,7 @@ class AttendantServer {
 
   bool watch(int file, uint32_t events) const;
   void forget_file(int file) const;
-  bool is_done() const;
+  bool is_done(uint64_t since) const;
   void begin();
   void accept_one();
   void take_message(int connection);
