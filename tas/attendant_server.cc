@@ -42,9 +42,9 @@ namespace {
 constexpr int kSecond = 1000;  // milliseconds
 constexpr const char* kWork = "work";
 constexpr const char* kOriginal = "original";
-constexpr size_t kMessage = 8192;              // bytes, at most
-constexpr size_t kConnections = 1000;          // whose message has not come, at most
-constexpr int kOpenings = 8;                   // libraries that are made at a time, at most
+constexpr size_t kMessage = 8192;      // bytes, at most
+constexpr size_t kConnections = 1000;  // whose message has not come, at most
+constexpr int kOpenings = 8;           // libraries that are made at a time, at most
 // Nanoseconds after the command's end: until its parent has waited for it, and until all is noted.
 constexpr uint64_t kUnwaited = 1'000'000'000, kLastWait = 5'000'000'000;
 
@@ -109,8 +109,8 @@ void AttendantServer::forget_file(int file) const {
   close(file);
 }
 
-/// Whether nothing is left to be noted of the command itself, and of what it has waited for, so long
-/// after its end.
+/// Whether nothing is left to be noted of the command itself, and of what it has waited for, so
+/// long after its end.
 bool AttendantServer::is_done(uint64_t since) const {
   const bool may_come = std::ranges::any_of(
       programs_, [&](const auto& program) { return program.second.end.end.process == number_; });
