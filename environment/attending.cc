@@ -8,8 +8,8 @@
 // The attendant does not touch the database itself: what SQLite knows of it belongs to the process
 // that opened it. It calls `respike attend` for each piece of work. Example: a program opens
 // /usr/lib/app/plugin.so, which Respike has never seen. `respike --db X.db attend opened 3
-// /usr/lib/app/plugin.so` registers and instruments the library and prints its path and that of its
-// version; the attendant mounts it.
+// /usr/lib/app/plugin.so TIME` registers and instruments the library, if it is older than TIME, and
+// prints its path and that of its version; the attendant mounts it.
 //
 // What such a command has to tell the user waits in the file `messages`, which the next command
 // prints.

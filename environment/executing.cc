@@ -99,8 +99,10 @@ std::vector<InterceptedLibrary> Environment::intercepted_libraries(
   const Platform* platform =
       find_platform(machine_of(database_.image(application.main_image).path));
   std::map<fs::path, std::string> records;  // they come first, as above
+  std::error_code error;
   for (const ApplicationImage& used : images)
-    if (used.image.optimizable) records[used.image.path] = file_record(used.image.path);
+    if (used.image.optimizable && fs::exists(used.image.path, error))
+      records[used.image.path] = file_record(used.image.path);
   for (const Substitution& s : substitutions(application, options))
     if (platform != nullptr && records.contains(s.original))
       libraries.push_back({platform, {s, records[s.original]}});

@@ -54,8 +54,11 @@ std::vector<InterceptedProgram> Environment::all_interceptions(const RunOptions&
 void Environment::session(const RunOptions& options) {
   wait_for_notes();
   std::vector<InterceptedLibrary> libraries;
-  for (const ApplicationRow& application : database_.applications())
-    std::ranges::move(intercepted_libraries(application, options), std::back_inserter(libraries));
+  for (const ApplicationRow& application : database_.applications()) try {
+      std::ranges::move(intercepted_libraries(application, options), std::back_inserter(libraries));
+    } catch (const Error& error) {
+      if (options.warn) options.warn(error.what());
+    }
   intercept(all_interceptions(options), {}, std::move(libraries), options.warn);
   Interception::become(options.arguments);
 }

@@ -52,6 +52,30 @@ class World:
         return list((pathlib.Path(f"{self.database}.files") / "spool").glob("*/*.counts"))
 
 
+class UserWorld(World):
+    """A world in which a user works, in its folder; `user`: the words in front of his commands, none: this one."""
+
+    def __init__(self, scratch, user):
+        super().__init__(scratch)
+        self.user = list(user)
+
+    def give(self):
+        """Gives all files to the user."""
+        for folder in self.folder.parents:
+            if folder.name.startswith("respike-e2e-"):
+                folder.chmod(0o755)
+        if self.user:
+            subprocess.run(["chown", "-R", "65534:65534", self.folder], check=True)
+
+    def respike(self, *args, **options):
+        return common.run_command([*self.user, common.RESPIKE, *args], env=self.environment, cwd=self.folder, **options)
+
+    def ok(self, *args, **options):
+        outcome = self.respike(*args, **options)
+        expect(outcome.status == 0, f"{args}: {outcome}")
+        return outcome
+
+
 def same_behaviour(expected, actual, what):
     expect(
         expected.behaviour() == actual.behaviour(), f"{what}: {common.describe_difference(expected, actual)}: {actual.stderr}"

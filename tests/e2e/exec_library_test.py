@@ -10,7 +10,7 @@ import sys
 
 import common
 import ia64_programs
-from applications import World
+from applications import UserWorld
 from common import Skip, expect
 from exec_test import ALPHA, USERS, can_intercept
 
@@ -49,12 +49,11 @@ int main(int count, char** arguments) { printf("%d\n", value(7)); return 0; }
 """
 
 
-class Work(World):
+class Work(UserWorld):
     def __init__(self, scratch, kind, user):
-        super().__init__(scratch)
+        super().__init__(scratch, USERS[user])
         if not can_intercept():
             raise Skip("no binfmt_misc in user namespaces here")
-        self.user = USERS[user]
         if kind == "ia64":
             self.environment["QEMU_LD_PREFIX"] = str(ia64_programs.toolchain() / "sysroot")
         source = self.folder / "source.c"
@@ -64,19 +63,7 @@ class Work(World):
         subprocess.run([*compiler, "-Wl,-q", "-shared", "-fPIC", "-DLIBRARY", source, "-o", self.library], check=True)
         subprocess.run([*compiler, source, f"-L{self.folder}", "-lvalue", "-Wl,-rpath,$ORIGIN", "-o", self.folder / "uses"], check=True)
         subprocess.run([*compiler, "-DOPENS", source, "-ldl", "-lpthread", "-o", self.folder / "opens"], check=True)
-        for folder in self.folder.parents:
-            if folder.name.startswith("respike-e2e-"):
-                folder.chmod(0o755)
-        if self.user:
-            subprocess.run(["chown", "-R", "65534:65534", self.folder], check=True)
-
-    def respike(self, *args, **options):
-        return common.run_command([*self.user, common.RESPIKE, *args], env=self.environment, cwd=self.folder, **options)
-
-    def ok(self, *args, **options):
-        outcome = self.respike(*args, **options)
-        expect(outcome.status == 0, f"{args}: {outcome}")
-        return outcome
+        self.give()
 
     def below(self, script):
         outcome = self.respike("exec", "lib", "--", "sh", "-c", script)
@@ -138,7 +125,21 @@ def check_native(scratch, user):
     expect(work.images("app")["main"]["profile"]["runs"] == 2, "the program")
 
 
+def check_gone(scratch):
+    """A registered library that is gone does not stand in the way of sessions."""
+    work = Work(scratch, "native", "own user")
+    work.ok("register", "libvalue.so", "--name", "lib")
+    work.ok("instrument", "lib")
+    work.library.rename(work.folder / "away.so")
+    outcome = work.respike("session", "sh", "-c", "echo works")
+    expect(outcome.stdout == b"works\n" and outcome.status == 0, f"{outcome}")
+    work.library.write_text("no library any more\n")
+    outcome = work.respike("session", "sh", "-c", "echo works")
+    expect(outcome.stdout == b"works\n" and outcome.status == 0, f"{outcome}")
+
+
 def cases(scratch):
+    yield common.Case("gone", lambda: check_gone(scratch))
     for kind in KINDS:
         yield common.Case(f"modes: {kind}", lambda k=kind: check_modes(scratch, k, "own user"))
     for user in USERS:

@@ -17,7 +17,7 @@ import time
 
 import common
 import ia64_programs
-from applications import World
+from applications import UserWorld
 from common import Skip, expect
 from exec_test import ALPHA, USERS, can_intercept
 
@@ -111,13 +111,12 @@ int value(int count) {
 """
 
 
-class Work(World):
+class Work(UserWorld):
     """A registered program in mode instrumented, and plugins of which Respike knows nothing."""
 
     def __init__(self, scratch, kind="native", plugins=3, user="own user", counters="shared"):
-        super().__init__(scratch)
-        self.kind, self.user = kind, USERS[user]
-        self.database = self.folder / "a b" / "profiles.db"
+        super().__init__(scratch, USERS[user])
+        self.kind = kind
         if kind == "ia64":
             self.environment["QEMU_LD_PREFIX"] = str(ia64_programs.toolchain() / "sysroot")
         source = self.folder / "program.c"
@@ -127,11 +126,7 @@ class Work(World):
             [*KINDS[kind], "-O1", "-w", "-Wl,-q", "-rdynamic", source, "-o", self.program, "-ldl", "-lpthread"], check=True
         )
         self.plugins = [self.plugin(f"plugin{number}.so", f"-DNUMBER={number}") for number in range(plugins)]
-        if self.user:
-            for folder in self.folder.parents:
-                if folder.name.startswith("respike-e2e-"):
-                    folder.chmod(0o755)
-            subprocess.run(["chown", "-R", "65534:65534", self.folder], check=True)
+        self.give()
         # A file must be older than the process that opens it.
         time.sleep(0.05)
         self.ok("register", self.program)
@@ -143,14 +138,6 @@ class Work(World):
         path = self.folder / name
         subprocess.run([*KINDS[self.kind], "-O1", "-w", "-shared", "-fPIC", *relocations, *options, source, "-o", path], check=True)
         return path
-
-    def respike(self, *args, **options):
-        return common.run_command([*self.user, common.RESPIKE, *args], env=self.environment, cwd=self.folder, **options)
-
-    def ok(self, *args, **options):
-        outcome = self.respike(*args, **options)
-        expect(outcome.status == 0, f"{args}: {outcome}")
-        return outcome
 
     def plain(self, *words):
         """What the program does without Respike."""

@@ -20,7 +20,7 @@ import sys
 import time
 
 import common
-from applications import World
+from applications import UserWorld
 from common import Skip, expect
 from exec_test import USERS, can_intercept
 
@@ -144,12 +144,11 @@ class Application:
     sum: str = ""
 
 
-class Work(World):
+class Work(UserWorld):
     def __init__(self, scratch, user):
-        super().__init__(scratch)
+        super().__init__(scratch, USERS[user])
         if not can_intercept():
             raise Skip("no binfmt_misc in user namespaces here")
-        self.user = USERS[user]
         (self.folder / "source.c").write_text(SOURCE)
         (self.folder / "Makefile").write_text(MAKEFILE)
         subprocess.run(["make", "-s", "libshared.so"], cwd=self.folder, check=True)
@@ -159,11 +158,7 @@ class Work(World):
             script = self.folder / f"{name}.script"
             script.write_text(f"#!{self.folder / name} option\n")
             script.chmod(0o755)
-        for folder in (self.folder, *self.folder.parents):
-            if folder.name.startswith("respike-e2e-"):
-                folder.chmod(0o755)
-        if self.user:
-            subprocess.run(["chown", "-R", "65534:65534", self.folder], check=True)
+        self.give()
         self.applications = {name: Application() for name in APPLICATIONS}
         self.library_counted = 0
         for name in APPLICATIONS:
@@ -173,14 +168,6 @@ class Work(World):
             self.applications[name].mode = "optimized"
             self.applications[name].made = {"instrumented", "optimized"}
             self.look_at(name)
-
-    def respike(self, *args, **options):
-        return common.run_command([*self.user, common.RESPIKE, *args], env=self.environment, cwd=self.folder, **options)
-
-    def ok(self, *args, **options):
-        outcome = self.respike(*args, **options)
-        expect(outcome.status == 0, f"{args}: {outcome}")
-        return outcome
 
     def look_at(self, name):
         path = self.folder / name
