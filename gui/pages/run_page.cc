@@ -64,6 +64,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   kind_->addItems({"the program, in its mode", "a command that starts the program",
                    "a session: all applications run in their modes",
                    "the original and the optimized program, to decide"});
+  kind_->setToolTip("Whether the program runs by itself, below a command, in a session, or twice");
   program_ = new QComboBox(this);
   program_->setAccessibleName("Program");
   program_->setToolTip("Which of the application's programs to run");

@@ -40,6 +40,11 @@ class WorkPagesTest : public WindowTest {
     page("Run");
     press("Run");
     EXPECT_TRUE(says(state)) << output()->toPlainText().toStdString();
+    wait_for_the_end();
+  }
+
+  /// The run has ended: the button that starts the next run is "Run" again.
+  void wait_for_the_end() {
     EXPECT_TRUE(wait_for([&] { return !find<QPushButton>("Stop")->isEnabled(); }));
   }
 
@@ -211,6 +216,7 @@ TEST_F(WorkPagesTest, ACommandASessionAndACheckAreRun) {
   find<QLineEdit>("Arguments")->setText("d");
   press("Run");
   ASSERT_TRUE(wait_for([&] { return output()->toPlainText().contains("ship"); }, milliseconds(60000)));
+  wait_for_the_end();
   what->setCurrentIndex(0);
   find<QCheckBox>("guard")->setChecked(true);
   find<QLineEdit>("Arguments")->setText("die 11");
