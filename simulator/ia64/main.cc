@@ -154,6 +154,7 @@ int run_program(CommandLine& line) {
   char resolved[PATH_MAX];
   process->program = realpath(path.c_str(), resolved) != nullptr ? resolved : path;
   if (!options.argv0.empty()) line.words[0] = options.argv0;
+  for (const std::string& word : line.words) process->command_line += word + '\0';
   emulator::load_program(*process, *thread, process->program, path, line.words, environ);
   emulator::map_trampoline(*process);
   static_cast<void>(first_thread.release());  // other threads may outlive this function

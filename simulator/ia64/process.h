@@ -56,6 +56,7 @@ struct Process {
 
   Options options;
   std::string program;                        ///< absolute path of the running program
+  std::string command_line;                   ///< its words, each with a zero behind it
   uint64_t entry = 0;                         ///< of the program itself, not of its dynamic linker
   std::atomic<bool> entered = false;          ///< control has reached `entry`
   uint64_t loaded_at = 0;                     ///< when it was loaded, in nanoseconds since 1970

@@ -104,6 +104,7 @@ int64_t open_text(const std::string& text, int flags) {
 int64_t open_at(Thread& thread, int folder, uint64_t path, int flags, uint64_t mode) {
   const std::string name = guest_string(thread, path);
   if (is_own(name, "maps")) return open_text(thread.process.memory.describe(), flags);
+  if (is_own(name, "cmdline")) return open_text(thread.process.command_line, flags);
   const std::string host = is_own(name, "exe") ? thread.process.program : host_path(thread, name);
   if ((flags & O_ACCMODE) == O_RDONLY) ask_for_version(thread.process, thread.cpu.ip, host);
   return safe_system_call(thread, SYS_openat, static_cast<uint64_t>(folder),

@@ -158,9 +158,10 @@ class Outcome:
         return (self.status, self.stdout)
 
 
-def _limits(file_size=None):
+def _limits(file_size=None, core=False):
     def apply():
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if not core:
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if file_size is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
 
@@ -168,10 +169,10 @@ def _limits(file_size=None):
 
 
 def run_command(
-    command, stdin=None, timeout=TOOL_TIMEOUT, cwd=None, env=None, file_size=None, executable=None
+    command, stdin=None, timeout=TOOL_TIMEOUT, cwd=None, env=None, file_size=None, executable=None, core=False
 ):
     """Runs a command in its own process group; kills the whole group at the timeout. `executable`:
-    the program, if its name is not the first word."""
+    the program, if its name is not the first word; `core`: whether it may leave core files."""
     source = open(stdin, "rb") if stdin else subprocess.DEVNULL
     try:
         process = subprocess.Popen(
@@ -184,7 +185,7 @@ def run_command(
             env=env,
             start_new_session=True,
             restore_signals=file_size is None,
-            preexec_fn=_limits(file_size),
+            preexec_fn=_limits(file_size, core),
         )
         try:
             out, err = process.communicate(timeout=timeout)

@@ -1,20 +1,30 @@
 /* Prints what a program can notice of how it was started, a line for each row of the table in
-   docs/environment.md: KEY, a tab, VALUE. tests/e2e/identity_test.py compares the values. */
+   docs/environment.md: KEY, a tab, VALUE. tests/e2e/identity_test.py compares the values.
+
+   seen --end: ends at once, with status 5.
+   seen --wait: prints its process number, and waits for the end of its input. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern char** environ;
@@ -134,7 +144,137 @@ static void print_parent(void) {
   printf("process group and session\t%s %d %d\n", name, getpgrp() == getpid(), getsid(0) == getpid());
 }
 
+/* ---- what happens to its children ---- */
+
+/* How a child ends that does `work`: an exit status, or "signal N". */
+static void print_end(const char* key, void (*work)(char** arguments), char** arguments) {
+  int status = 0;
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    work(arguments);
+    _exit(99);
+  }
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status))
+    printf("%s\tsignal %d\n", key, WTERMSIG(status));
+  else
+    printf("%s\t%d\n", key, WEXITSTATUS(status));
+}
+
+static void execute_itself(char** arguments) {
+  execv(arguments[0], (char*[]){arguments[0], "--end", NULL});
+  _exit(98);
+}
+
+/* How often a child that executes this program executes something, as its tracer sees it. */
+static void print_traced(char** arguments) {
+  int status = 0, executions = 0;
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) _exit(97);
+    raise(SIGSTOP);
+    execute_itself(arguments);
+  }
+  waitpid(child, &status, 0);
+  if (WIFSTOPPED(status)) ptrace(PTRACE_SETOPTIONS, child, NULL, (void*)PTRACE_O_TRACEEXEC);
+  while (WIFSTOPPED(status)) {
+    executions += status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8);
+    ptrace(PTRACE_CONT, child, NULL, NULL);
+    if (waitpid(child, &status, 0) < 0) break;
+  }
+  printf("executions that a tracer sees\t%d, status %x\n", executions, status);
+}
+
+/* From now on the system calls fail with EPERM. */
+static void forbid(int first, int second) {
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, first, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, second, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog program = {sizeof code / sizeof *code, code};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(95);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) _exit(96);
+}
+
+static void call_behind_filter(char** arguments) {
+  (void)arguments;
+  forbid(SYS_getpriority, SYS_sync);
+  errno = 0;
+  getpriority(PRIO_PROCESS, 0);
+  _exit(errno);
+}
+
+static void execute_behind_filter(char** arguments) {
+  forbid(SYS_mount, SYS_unshare);
+  execute_itself(arguments);
+}
+
+static void end_in_strict_mode(char** arguments) {
+  (void)arguments;
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) _exit(96);
+  syscall(SYS_exit, 6);
+}
+
+/* Whether a child that aborts leaves a core file in its folder, and its name without numbers. */
+static void print_core(void) {
+  int status = 0;
+  const struct rlimit most = {RLIM_INFINITY, RLIM_INFINITY};
+  struct rlimit limit;
+  if (setrlimit(RLIMIT_CORE, &most) != 0 && getrlimit(RLIMIT_CORE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_CORE, &limit);
+  }
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    mkdir("cores", 0700);
+    if (chdir("cores") != 0) _exit(97);
+    abort();
+  }
+  waitpid(child, &status, 0);
+  printf("core file\tsignal %d, written %d:", WTERMSIG(status), !!WCOREDUMP(status));
+  DIR* folder = opendir("cores");
+  for (struct dirent* entry; folder && (entry = readdir(folder));) {
+    char path[512];
+    if (entry->d_name[0] == '.') continue;
+    snprintf(path, sizeof path, "cores/%s", entry->d_name);
+    unlink(path);
+    putchar(' ');
+    for (const char* c = entry->d_name; *c; c++)
+      if (*c < '0' || *c > '9') putchar(*c);
+  }
+  if (folder) closedir(folder);
+  rmdir("cores");
+  end();
+}
+
+/* The user as which a set-uid program beside this one runs; "missing" when there is none. */
+static void print_set_uid(const char* own) {
+  char path[4096], line[64] = "missing";
+  snprintf(path, sizeof path, "%.*s/set-uid", (int)(strrchr(own, '/') - own), own);
+  struct stat status;
+  if (stat(path, &status) == 0 && status.st_mode & S_ISUID) {
+    fflush(stdout);
+    FILE* child = popen(path, "r");
+    if (!child || !fgets(line, sizeof line, child)) strcpy(line, "nothing");
+    if (child) pclose(child);
+  }
+  printf("a set-uid program that it starts\t%s\n", line);
+}
+
 int main(int count, char** arguments) {
+  if (count > 1 && !strcmp(arguments[1], "--end")) return 5;
+  if (count > 1 && !strcmp(arguments[1], "--wait")) {
+    printf("%d\n", getpid());
+    fflush(stdout);
+    while (getchar() != EOF) continue;
+    return 7;
+  }
   begin("arguments");
   for (int i = 0; i < count; i++) printf("[%s]", arguments[i]);
   end();
@@ -201,6 +341,13 @@ int main(int count, char** arguments) {
   printf("processors and priority\t%d %d %d\n", CPU_COUNT(&processors), getpriority(PRIO_PROCESS, 0), sched_getscheduler(0));
   print_file("oom_score_adj", "/proc/self/oom_score_adj");
   const mode_t mask = umask(0);
+  umask(mask);
   printf("mask of modes\t%o\n", mask);
+  print_traced(arguments);
+  print_end("a seccomp filter of its own", call_behind_filter, arguments);
+  print_end("its file executed behind a filter against mounts", execute_behind_filter, arguments);
+  print_end("mode strict of seccomp", end_in_strict_mode, arguments);
+  print_core();
+  print_set_uid(arguments[0]);
   return 7;
 }

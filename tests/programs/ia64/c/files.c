@@ -237,6 +237,10 @@ static void system_facts(void) {
     if (sscanf(line, "%lx-%lx", &from, &to) == 2 && here >= from && here < to) found++;
   }
   printf("%d %d\n", lines > 3, found);
+  FILE *words = fopen("/proc/self/cmdline", "r");
+  int zeros = 0, byte;
+  while (words != 0 && (byte = fgetc(words)) != EOF) zeros += byte == 0;
+  printf("%d\n", zeros);
   printf("%d\n", getpagesize() >= 4096);
   errno = 0;
   result = getpriority(PRIO_PROCESS, 0);
