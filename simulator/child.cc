@@ -11,7 +11,11 @@
 // A program that is to run in a world of its own (ProgramRun::enter) is the child of a helper, a
 // copy of this process that makes the world and then starts the program and waits for it in the
 // same way. So what making the world takes is no part of the program's processor time. The helper
-// reports through a pipe. To end the program, the helper is asked by SIGTERM.
+// reports through a pipe. To end the program, the helper is asked by SIGTERM, also by the kernel
+// when this process is killed.
+//
+// Of a command that was killed (SIGKILL) temporary files stay, until the next command that makes a
+// folder. Whose folder still is in use, the lock tells that its maker holds on it (flock).
 //
 // Example: `respike measure -- hello` starts `/tmp/respike-measure-XXXXXX/program`, a link to
 // hello.
@@ -23,9 +27,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,9 +63,38 @@ fs::path temporary_folder() {
   return fs::absolute(named != nullptr && *named != '\0' ? named : "/tmp");
 }
 
+constexpr std::string_view kTemporaryName = "respike-measure-XXXXXX";
+
 /// A template for mkdtemp and mkostemp, which replace the Xs.
 std::string temporary_name() {
-  return (temporary_folder() / "respike-measure-XXXXXX").string();
+  return temporary_folder() / kTemporaryName;
+}
+
+OpenFile open_folder(const fs::path& path) {
+  return OpenFile(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+/// Whether the path still leads to the open folder, which another process may have removed.
+bool is_at(const OpenFile& folder, const fs::path& path) {
+  struct stat here {};
+  struct stat there {};
+  return fstat(folder.number(), &here) == 0 && lstat(path.c_str(), &there) == 0 &&
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
+/// Removes the folders of this user's commands that were killed.
+void remove_left_folders() {
+  const std::string_view begin = kTemporaryName.substr(0, kTemporaryName.find('X'));
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(temporary_folder(), error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(begin) || name.size() != kTemporaryName.size()) continue;
+    const OpenFile folder = open_folder(entry.path());
+    struct stat status {};
+    if (fstat(folder.number(), &status) == 0 && status.st_uid == geteuid() &&
+        flock(folder.number(), LOCK_EX | LOCK_NB) == 0 && is_at(folder, entry.path()))
+      fs::remove_all(entry.path(), error);
+  }
 }
 
 [[noreturn]] void fail_temporary() {
@@ -204,7 +240,10 @@ ProcessEnd start_and_wait(const fs::path& file, std::vector<std::string>& words,
                             const std::function<ProcessEnd(int stop)>& start, int report) {
   int status = 1;
   try {
+    const pid_t parent = getppid();
     enter();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // after enter(), where the kernel forgets it
+    if (getppid() != parent) _exit(1);
     const ProcessEnd end = start(-1);
     if (write(report, &end, sizeof end) == sizeof end) status = 0;
   } catch (const std::exception& error) {
@@ -249,12 +288,17 @@ OpenFile temporary_file() {
   return OpenFile(number);
 }
 
-Folder::Folder() {
-  std::string name = temporary_name();
-  if (name.find(',') != std::string::npos)
-    throw Error("a folder for results must not have a comma in its name", name);
-  if (mkdtemp(name.data()) == nullptr) fail_temporary();
-  path_ = name;
+Folder::Folder() : lock_(-1) {
+  remove_left_folders();
+  do {  // between its making and its locking another command may remove it
+    std::string name = temporary_name();
+    if (name.find(',') != std::string::npos)
+      throw Error("a folder for results must not have a comma in its name", name);
+    if (mkdtemp(name.data()) == nullptr) fail_temporary();
+    path_ = name;
+    lock_ = open_folder(path_);
+    flock(lock_.number(), LOCK_EX);
+  } while (!is_at(lock_, path_));
 }
 
 Folder::~Folder() {

@@ -24,6 +24,10 @@ class OpenFile {
   ~OpenFile() {
     if (number_ >= 0) close(number_);
   }
+  OpenFile& operator=(OpenFile&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
   int number() const { return number_; }
 
  private:
@@ -33,8 +37,8 @@ class OpenFile {
 /// An empty file without a name. Throws Error when it cannot be made.
 OpenFile temporary_file();
 
-/// A fresh folder for the link and the results, removed in the end. Signals are blocked while it
-/// exists.
+/// A fresh folder for the link and the results, removed in the end; if this process is killed, by
+/// the next command that makes one. Signals are blocked while it exists.
 class Folder {
  public:
   Folder();
@@ -56,6 +60,7 @@ class Folder {
  private:
   DeferredSignals signals_;  // outlives the files
   std::filesystem::path path_;
+  OpenFile lock_;  // while it is held, nobody takes the folder for that of a killed command
 };
 
 /// The machine of a program; nullopt for a machine that Respike does not know. Throws Error unless

@@ -410,6 +410,55 @@ def check_interrupted(scratch, kind, number):
     expect(not list(folder.iterdir()), f"left behind: {list(folder.iterdir())}")
 
 
+def check_killed(scratch, kind):
+    """Of a check that is killed no process stays, and no file longer than until the next command."""
+    app = Application(scratch, kind)
+    folder = scratch.folder()
+    environment = dict(app.world.environment, TMPDIR=str(folder))
+    kept = folder / "respike-measure-mine"
+    kept.mkdir()
+    process = subprocess.Popen(
+        [common.RESPIKE, "check", "app", "--", app.count, "endless"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, env=environment, start_new_session=True,
+    )  # fmt: skip
+
+    def others():
+        paths = pathlib.Path("/proc").glob("[0-9]*")
+        return [p for p in paths if int(p.name) != process.pid and alive_in_group(p, process.pid)]
+
+    def wait(condition, text):
+        for _ in range(300):
+            if condition():
+                return
+            time.sleep(0.1)
+        raise common.Failure(text)
+
+    wait(lambda: len(others()) >= 2, "the program does not run")
+    in_use = set(folder.iterdir())
+    outcome = common.run_command([common.RESPIKE, "check", "app", "--runs", "2", "--", app.count], env=environment)
+    expect(outcome.status == 0 and set(folder.iterdir()) == in_use, f"the folder of a running command: {outcome}")
+    process.kill()
+    process.wait()
+    wait(lambda: not others(), f"still running: {others()}")
+    expect(len(in_use) == 2 and set(folder.iterdir()) == in_use, f"{list(folder.iterdir())}")
+    outcome = common.run_command([common.RESPIKE, "check", "app", "--runs", "2", "--", app.count], env=environment)
+    expect(outcome.status == 0 and list(folder.iterdir()) == [kept], f"{outcome}, {list(folder.iterdir())}")
+
+
+def check_noexec(scratch):
+    """Where the store forbids execution, a sentence says which file is meant."""
+    app = Application(scratch, "native")
+    store = pathlib.Path(f"{app.world.database}.files")
+    script = 'mount --bind "$0" "$0" && mount -o remount,bind,noexec "$0" && exec "$@"'
+    for words in (["check", "app", "--"], ["compare", "app", "--"]):
+        command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, store, common.RESPIKE, *words]
+        outcome = common.run_command([*command, app.count], env=app.world.environment)
+        if b"mount:" in outcome.stderr or b"unshare:" in outcome.stderr:
+            raise Skip("no mounts here")
+        message = outcome.stderr.decode()
+        expect(outcome.status == 1 and f"for {store}/images/" in message and "noexec" in message, f"{outcome}")
+
+
 def alive_in_group(path, group):
     try:
         fields = (path / "stat").read_text().rpartition(")")[2].split()
@@ -423,12 +472,13 @@ def main():
     with common.Scratch() as scratch:
         cases = {"timed": functools.partial(check_timed, scratch), "problems": functools.partial(check_problems, scratch),
                  "everywhere": functools.partial(check_everywhere, scratch),
-                 "same speed": functools.partial(check_same_speed, scratch)}
+                 "same speed": functools.partial(check_same_speed, scratch), "noexec": functools.partial(check_noexec, scratch)}
         for kind in ("native", "alpha", "ia64"):
             for check in (check_one_image, check_broken, check_verdict, check_slower, check_varying):
                 cases[f"{check.__name__[6:]} {kind}"] = functools.partial(check, scratch, kind)
         for kind in ("native", "alpha"):
             cases[f"user {kind}"] = functools.partial(check_user, scratch, kind)
+            cases[f"killed {kind}"] = functools.partial(check_killed, scratch, kind)
         for kind in ("alpha", "ia64"):
             cases[f"modelled {kind}"] = functools.partial(check_modelled, scratch, kind)
             cases[f"measure {kind}"] = functools.partial(check_measure, scratch, kind)
