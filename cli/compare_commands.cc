@@ -18,6 +18,7 @@
 #include "cli/measuring.h"
 #include "environment/comparing.h"
 #include "optimizer/base/error.h"
+#include "tas/interception.h"
 #include "tas/libraries.h"
 
 namespace respike::cli {
@@ -56,17 +57,18 @@ void compare_files(const CompareArguments& arguments) {
                                                          : simulator::find_model(arguments.model);
   const simulator::Workload workload{.arguments = arguments.words,
                                      .variables = variables_to_find_libraries(after, before)};
+  const auto enter = measure_originals();
   if (model != nullptr) {
-    const Comparison c =
-        simulator::compare(*model, {.program = before}, {.program = after}, workload);
+    const Comparison c = simulator::compare(*model, {.program = before, .enter = enter},
+                                            {.program = after, .enter = enter}, workload);
     if (arguments.json)
       fmt::print("{}\n", text_of(to_json(c)));
     else
       print_comparison(c, arguments.explain);
     return judge(c, arguments);
   }
-  const TimeComparison c =
-      simulator::compare_times({.program = before}, {.program = after}, workload);
+  const TimeComparison c = simulator::compare_times({.program = before, .enter = enter},
+                                                    {.program = after, .enter = enter}, workload);
   complain(kNoModel);
   if (arguments.json)
     fmt::print("{}\n", text_of(to_json(c)));
@@ -198,6 +200,7 @@ Json json_of(const ApplicationComparison& c, const std::string& name) {
 
 void compare_versions(const CompareArguments& arguments, const DatabaseOption& database) {
   const std::string& name = arguments.before;
+  Interception::forget_libraries();
   ApplicationComparison c;
   with_environment(database, [&](Environment& environment) {
     c = compare_application(environment, name, {.arguments = arguments.words}, arguments.model);
@@ -274,6 +277,7 @@ Json json_of(const ApplicationCheck& check, const std::string& name) {
 }
 
 void run_check(const CheckArguments& arguments, const DatabaseOption& database) {
+  Interception::forget_libraries();
   ApplicationCheck check;
   with_environment(database, [&](Environment& environment) {
     check = check_application(environment, arguments.name, {.arguments = arguments.words},

@@ -106,6 +106,7 @@ void run_measure(const MeasureArguments& arguments) {
   const simulator::ProgramRun run{.program = program,
                                   .argv0 = program,
                                   .arguments = {arguments.words.begin() + 1, arguments.words.end()},
+                                  .enter = measure_originals(),
                                   .places = !arguments.by.empty()};
   const ModelInfo* model = arguments.model.empty() ? simulator::model_for(program)
                                                    : simulator::find_model(arguments.model);

@@ -7,6 +7,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "optimizer/base/error.h"
+#include "tas/interception.h"
+#include "tas/private_mounts.h"
+
 namespace respike::cli {
 
 using simulator::Comparison;
@@ -122,6 +126,15 @@ void print_comparison(const TimeComparison& c) {
 
 void note_exit_status(const char* whose, int status) {
   if (status != 0) complain(fmt::format("note: {} was {}", whose, status));
+}
+
+std::function<void()> measure_originals() {
+  Interception::forget_libraries();
+  if (!Interception::holds()) return {};
+  return [] {
+    if (const auto why = mount_unintercepted({}, nullptr))
+      throw Error(fmt::format("programs cannot be executed as they are here: {}", *why));
+  };
 }
 
 void add_model_option(CLI::App& command, std::string& model) {

@@ -2,6 +2,7 @@
 // What measure, compare and check print alike.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,10 @@ void print_comparison(const simulator::Comparison& comparison, bool explain);
 void print_comparison(const simulator::TimeComparison& comparison);
 
 void note_exit_status(const char* whose, int status);
+
+/// Lets the programs that this process measures be originals, also below `respike exec` and in
+/// sessions. Returns what makes their world (ProgramRun::enter).
+std::function<void()> measure_originals();
 
 /// --model NAME.
 void add_model_option(CLI::App& command, std::string& model);

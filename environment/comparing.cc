@@ -63,8 +63,9 @@ OptimizedVersion Environment::optimized_version(const std::string& name) {
   if (has_privileges(result.program))
     throw Error("it gets privileges when it is started, so its original always runs",
                 result.program);
-  for (const Substitution& s : substitutions(application, options))
-    result.substitutions.push_back({fs::canonical(s.original), s.substitute});
+  result.substitutions =
+      usable_substitutions(read_program(result.program), substitutions(application, options),
+                           [&](const std::string& text) { warned.insert(warned.begin(), text); });
   if (result.substitutions.empty())
     throw Error(warned.empty() ? fmt::format("no image of {} is optimized", name) : warned.front());
   for (const std::string& text : warned) warnings_.warn(text);
@@ -95,9 +96,10 @@ Version version_with(const OptimizedVersion& found, std::vector<Substitution> su
       .program = found.program,
       .enter =
           [substitutions = std::move(substitutions), foreign] {
-            if (const auto why = mount_privately(substitutions, foreign, {}))
+            if (const auto why = mount_unintercepted(substitutions, foreign))
               throw Error(fmt::format("optimized images cannot be put in place here: {}", *why));
           },
+      .by_own_path = true,
       .name = std::move(name)};
 }
 

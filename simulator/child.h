@@ -52,9 +52,9 @@ class Folder {
 
   /// Makes the link lead to the program, and removes older results.
   void prepare(const ProgramRun& run) const;
-  /// The path by which the program is started: the link, or its own where a world is made for it.
+  /// The path by which the program is started: the link, or its own.
   std::filesystem::path started_by(const ProgramRun& run) const {
-    return run.enter ? std::filesystem::absolute(run.program) : link();
+    return run.by_own_path ? std::filesystem::absolute(run.program) : link();
   }
 
  private:

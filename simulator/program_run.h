@@ -21,18 +21,19 @@ struct ProgramRun {
   // NAME=VALUE, each instead of what the present environment has; the rest is the present one
   std::vector<std::string> variables = {};
   int stop = -1;  // a file number: when it can be read, the program is killed; -1: none
-  // Called in a process between this one and the program, before the program is started by its own
-  // path: makes the world in which the program is to run, by private mounts for example. Throws
-  // Error. Empty: nothing is to be made, and the program is started by a link.
+  // Called in a process between this one and the program: makes the world in which the program is
+  // to run, by private mounts for example. Throws Error. Empty: nothing is to be made.
   std::function<void()> enter = {};
-  std::string name = {};  // what messages call the program; empty: its path
-  bool places = false;    // also find out where the events of a model happen
+  bool by_own_path = false;  // how the program is started; otherwise by a link
+  std::string name = {};     // what messages call the program; empty: its path
+  bool places = false;       // also find out where the events of a model happen
 };
 
 /// One of two versions that are run alike.
 struct Version {
   std::filesystem::path program;
   std::function<void()> enter = {};  // as in ProgramRun
+  bool by_own_path = false;          // likewise
   std::string name = {};
 };
 

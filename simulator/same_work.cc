@@ -61,6 +61,7 @@ ProgramRun run_of(const Version& version, const std::filesystem::path& argv0,
           .variables = workload.variables,
           .stop = workload.stop,
           .enter = version.enter,
+          .by_own_path = version.by_own_path,
           .name = version.name,
           .places = workload.places};
 }

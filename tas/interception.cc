@@ -15,9 +15,9 @@
 // (Root needs no V.) Tables for the starter lie in a tmpfs of the session's mount namespace: when
 // the last process of the session has ended, however it ended, the kernel frees all of it.
 //
-//     FOLDER/respike-4026532201-0        a link to respike-starter: the rule's interpreter
-//     FOLDER/respike-4026532201-0.table  programs with these first bytes (runtime/start_table.h)
-//     FOLDER/all                         all files that are substituted
+//     FOLDER/respike-start-4026532201-0        a link to respike-starter: the rule's interpreter
+//     FOLDER/respike-start-4026532201-0.table  programs with these first bytes
+//     (runtime/start_table.h) FOLDER/all                         all files that are substituted
 //     FOLDER/originals                   these files, where no substitute hides them
 //     FOLDER/libraries, FOLDER/libraries.so   libraries that are substituted whoever loads them,
 //     and
@@ -412,7 +412,7 @@ void Interception::add_machine_rule(const Platform& platform) {
 void Interception::add_table_rule(FormatRule rule, const std::string& table) {
   std::error_code error;
   const fs::path starter = fs::read_symlink("/proc/self/exe", error).parent_path() / kStarter;
-  rule.name = fmt::format("respike-{}-{}", inode_of("/proc/self/ns/mnt"), rules_++);
+  rule.name = fmt::format("{}{}-{}", kInterceptionRules, inode_of("/proc/self/ns/mnt"), rules_++);
   rule.interpreter = folder_ / rule.name;
   rule.flags = "POF";  // keep argv[0]; pass the open file; open the interpreter now
   put_file(folder_ / (rule.name + kTable), table);
@@ -448,6 +448,25 @@ std::string Interception::table_of(const std::string& magic,
     add_notes(table, program->notes, platform, folder_ / kAttendant);
   }
   return table + programs_outside(before_, magic);
+}
+
+bool Interception::holds() {
+  return is_intercepted(format_rules());
+}
+
+void Interception::forget_libraries() {
+  const char* table = std::getenv("RESPIKE_LIBRARIES");
+  const char* modules = std::getenv("LD_AUDIT");
+  if (table == nullptr || modules == nullptr) return;
+  const std::string own = fs::path(table).parent_path() / kModule;
+  std::string others, module;
+  for (std::istringstream all(modules); std::getline(all, module, ':');)
+    if (module != own) others += (others.empty() ? "" : ":") + module;
+  unsetenv("RESPIKE_LIBRARIES");
+  if (others.empty())
+    unsetenv("LD_AUDIT");
+  else
+    setenv("LD_AUDIT", others.c_str(), 1);
 }
 
 void Interception::become(const std::vector<std::string>& command) {

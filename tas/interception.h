@@ -60,6 +60,12 @@ class Interception {
   /// old rules or by new ones. Throws Error.
   void update();
 
+  /// Whether programs are intercepted where this process is.
+  static bool holds();
+  /// Removes from the environment of this process what lets programs below a command see versions
+  /// of libraries.
+  static void forget_libraries();
+
   /// Becomes the command, looked for in PATH. Throws Error when it cannot be started.
   [[noreturn]] static void become(const std::vector<std::string>& command);
 

@@ -104,6 +104,20 @@ std::optional<FormatRule> emulation_rule(const Platform& platform) {
   return rule;
 }
 
+bool is_intercepted(const std::vector<FormatRule>& rules) {
+  return std::ranges::any_of(
+      rules, [](const FormatRule& rule) { return rule.name.starts_with(kInterceptionRules); });
+}
+
+std::vector<FormatRule> without_interception(std::vector<FormatRule> rules) {
+  const std::vector<FormatRule> all = rules;
+  std::erase_if(rules, [](const FormatRule& r) { return r.name.starts_with(kInterceptionRules); });
+  for (const Platform& platform : platforms())
+    if (!platform.native() && are_executed(platform, all) && !are_executed(platform, rules))
+      if (auto rule = emulation_rule(platform)) rules.push_back(std::move(*rule));
+  return rules;
+}
+
 bool mount_formats() {
   return mount("binfmt_misc", kFormats, "binfmt_misc", 0, nullptr) == 0;
 }

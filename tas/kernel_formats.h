@@ -23,6 +23,9 @@ struct FormatRule {
 /// How many bytes of a file the kernel compares.
 inline constexpr size_t kMagicSize = 256;
 
+/// How the names of rules begin by which programs are intercepted (interception.h).
+inline constexpr const char* kInterceptionRules = "respike-start-";
+
 /// The rules that count for this process, the newest first: the kernel tries them in this order.
 std::vector<FormatRule> format_rules();
 
@@ -31,6 +34,13 @@ bool are_executed(const Platform& platform, const std::vector<FormatRule>& rules
 
 /// The rule by which respike-emulate runs the programs of a machine; nullopt when it is missing.
 std::optional<FormatRule> emulation_rule(const Platform& platform);
+
+/// Whether one of the rules intercepts programs.
+bool is_intercepted(const std::vector<FormatRule>& rules);
+
+/// The rules without those that intercept programs. Programs of other machines, which such a rule
+/// starts, are started by emulation_rule().
+std::vector<FormatRule> without_interception(std::vector<FormatRule> rules);
 
 /// Gives the user namespace of this process rules of its own; at first it has none. False, with
 /// errno, when the kernel refuses to.

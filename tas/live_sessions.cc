@@ -103,7 +103,8 @@ std::optional<std::string> in_session(const LiveSession& session,
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (problem.empty() && status != 0) problem = "the process that entered it was killed";
-  return problem.empty() ? std::nullopt : std::optional(problem);
+  const bool goes_on = note_of(session.process) == session.note.filename();
+  return problem.empty() || !goes_on ? std::nullopt : std::optional(problem);
 }
 
 }  // namespace respike

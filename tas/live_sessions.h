@@ -30,7 +30,7 @@ std::vector<LiveSession> live_sessions(const std::filesystem::path& folder);
 
 /// Calls `action` where the session's files and rules are those that count: in a child process that
 /// enters the session's namespaces if it is not in them. Returns why that failed, as a clause, or
-/// the message of an Error that `action` threw.
+/// the message of an Error that `action` threw; nothing when the session has ended meanwhile.
 std::optional<std::string> in_session(const LiveSession& session,
                                       const std::function<void()>& action);
 

@@ -13,6 +13,10 @@
 // one, the kernel must know the emulator (kernel_formats.h). Where the kernel cannot be taught, it
 // refuses to mount its table, and programs cannot start others unless the system knows the
 // emulator.
+//
+// Below `respike exec` and in sessions the kernel's table says which programs are intercepted. Who
+// shall see originals gets a table without these rules: what is measured there is what is measured
+// outside.
 
 #include "tas/private_mounts.h"
 
@@ -39,26 +43,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Ignores errors, since most programs start no others.
-void teach_kernel(const Platform& platform) {
-  const auto rule = emulation_rule(platform);
-  if (rule && mount_formats()) add_format(*rule);
+/// Rules for the kernel, of a namespace of its own.
+struct Formats {
+  std::vector<FormatRule> rules;  // the newest first
+  bool required = false;          // otherwise errors are ignored: most programs start no others
+};
+
+void put_formats(const Formats& formats) {
+  const bool mounted = mount_formats();
+  if (!mounted && formats.required)
+    throw Error(failure("programs cannot be executed as they are below this command"));
+  for (auto rule = formats.rules.rbegin(); mounted && rule != formats.rules.rend(); ++rule)
+    add_format(*rule);  // a rule whose interpreter is gone fails, as it would outside
+}
+
+/// What teaches the kernel the emulator of a machine.
+Formats formats_for(const Platform& platform) {
+  Formats formats;
+  if (const auto rule = emulation_rule(platform)) formats.rules.push_back(*rule);
+  return formats;
 }
 
 // ---- the whole ----
 
 std::optional<std::string> mount_all(const std::vector<Substitution>& substitutions,
-                                     const Platform* to_teach,
+                                     const Formats* formats,
                                      const std::function<void()>& while_mounting) {
   if (!root_is_mount()) return "the root folder is no mount, so that mounts would not stay private";
   Namespace own;
-  auto problem = own.enter(to_teach != nullptr);
-  if (problem && to_teach) problem = (own = Namespace()).enter(false);
+  auto problem = own.enter(formats != nullptr);
+  if (problem && formats != nullptr && !formats->required)
+    problem = (own = Namespace()).enter(false);
   if (problem) return problem;
   keep_mounts_private();
   for (const Substitution& s : substitutions) mount_read_only(s.original, s.substitute);
   if (while_mounting) while_mounting();
-  if (to_teach) teach_kernel(*to_teach);
+  if (formats != nullptr) put_formats(*formats);
   own.leave();
   return std::nullopt;
 }
@@ -69,7 +89,8 @@ std::optional<std::string> mount_all(const std::vector<Substitution>& substituti
 bool can_be_taught(const Platform& foreign) {
   const long trial = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
   if (trial == 0) try {
-      _exit(!mount_all({}, &foreign, {}) && are_executed(foreign, format_rules()) ? 0 : 1);
+      const Formats formats = formats_for(foreign);
+      _exit(!mount_all({}, &formats, {}) && are_executed(foreign, format_rules()) ? 0 : 1);
     } catch (const std::exception&) {
       _exit(1);
     }
@@ -84,7 +105,17 @@ std::optional<std::string> mount_privately(const std::vector<Substitution>& subs
                                            const std::function<void()>& while_mounting) {
   const bool teach = foreign != nullptr && !are_executed(*foreign, format_rules());
   if (substitutions.empty() && !(teach && can_be_taught(*foreign))) return std::nullopt;
-  return mount_all(substitutions, teach ? foreign : nullptr, while_mounting);
+  if (!teach) return mount_all(substitutions, nullptr, while_mounting);
+  const Formats formats = formats_for(*foreign);
+  return mount_all(substitutions, &formats, while_mounting);
+}
+
+std::optional<std::string> mount_unintercepted(const std::vector<Substitution>& substitutions,
+                                               const Platform* foreign) {
+  const std::vector<FormatRule> outside = format_rules();
+  if (!is_intercepted(outside)) return mount_privately(substitutions, foreign, {});
+  const Formats formats{.rules = without_interception(outside), .required = true};
+  return mount_all(substitutions, &formats, {});
 }
 
 void mount_read_only(const fs::path& original, const fs::path& substitute) {

@@ -27,6 +27,12 @@ std::optional<std::string> mount_privately(const std::vector<Substitution>& subs
                                            const Platform* foreign,
                                            const std::function<void()>& while_mounting);
 
+/// The same, without `while_mounting`; and what this process and its children execute is executed
+/// as it is, also below `respike exec` and in sessions (interception.h). Throws Error also where
+/// that cannot be had.
+std::optional<std::string> mount_unintercepted(const std::vector<Substitution>& substitutions,
+                                               const Platform* foreign);
+
 /// Mounts a file over another one, read-only, in a namespace of this process's own. Throws Error.
 void mount_read_only(const std::filesystem::path& over, const std::filesystem::path& file);
 

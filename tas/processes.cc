@@ -35,7 +35,11 @@ uint64_t start_ticks(pid_t process) {
   const size_t name_end = line.rfind(')');
   if (name_end == line.npos) return 0;
   std::istringstream fields(line.substr(name_end + 1));
-  for (int i = 0; i < kBefore; ++i) fields >> field;
+  for (int i = 0; i < kBefore; ++i) {
+    fields >> field;
+    const bool ended = field == "Z" || field == "X";
+    if (i == 0 && ended) return 0;
+  }
   uint64_t ticks = 0;
   fields >> ticks;
   return ticks;

@@ -8,7 +8,8 @@
 
 namespace respike {
 
-/// When a process was made, in clock ticks since the system started; 0: there is no such process.
+/// When a process was made, in clock ticks since the system started; 0: there is no such process,
+/// or it has ended and its parent has not waited for it yet.
 uint64_t start_ticks(pid_t process);
 
 /// The inode of a file, which tells namespaces apart; 0: there is no file.

@@ -111,6 +111,10 @@ def check_native(scratch, user):
     before = work.runs()
     outcome = work.respike("session", "sh", "-c", "./uses; env -i ./uses")
     expect(outcome.stdout == b"30\n30\n" and work.runs() == before + 1, f"in a session: {outcome}")
+    for command in ("measure --", "compare ./uses"):
+        outcome = work.respike("exec", "lib", "--", common.RESPIKE, *command.split(), "./uses")
+        expect(outcome.status == 0, f"{outcome}")
+    expect(work.runs() == before + 1, "what Respike measures is the original")
     # A program of an application has its own module, too.
     source = work.folder / "main.c"
     source.write_text((work.folder / "source.c").read_text())

@@ -8,6 +8,7 @@ versions. Programs tell as which versions of themselves and of the library they 
 
 import dataclasses
 import hashlib
+import itertools
 import os
 import pathlib
 import pty
@@ -255,7 +256,64 @@ def check_work(scratch, user, seed):
     expect(pathlib.Path("/proc/self/mountinfo").read_text() == mounts, "a mount is left")
 
 
+# Commands that work on files of applications, and do the same in a session as outside. `run` comes last: it counts.
+COMMANDS = r"""
+"$R" measure -- ./one
+"$R" measure -- ./one.link
+"$R" compare ./one ./one
+"$R" compare ./one ./two
+"$R" compare one --
+"$R" check one --runs 2 --
+"$R" register ./one
+"$R" list
+"$R" show two
+"$R" show one --json | grep -e problem -e path
+"$R" instrument two; "$R" mode two "$M"
+"$R" report-fault one
+"$R" report-fault two --run --
+"$R" export one out; sha256sum out/one
+"$R" image info one --json | grep -v seconds
+"$R" image verify one out/one
+"$R" image disasm one | sha256sum
+"$R" image instrument one -o counted; sha256sum counted; rm counted
+"$R" image optimize libshared.so -o moved.so --layout random; sha256sum moved.so; rm moved.so
+"$R" report one -o page.html; rm page.html
+"$R" prune --dry-run
+"$R" exec one -- ./one
+"$R" session ./two
+"$R" run one
+"""
+VARYING = re.compile(r"^(?:least|median|most|a quarter|faster|speedup|runs).*\n|\d+ (?:runs?|counter files)", re.MULTILINE)
+
+
+def check_commands(scratch, user):
+    """Commands of Respike see originals below `exec` and in sessions, and do the same as outside."""
+    work = Work(scratch, user)
+    work.environment["R"] = common.RESPIKE
+
+    def said(*below):
+        outcome = common.run_command([*work.user, *below, "sh", "-c", COMMANDS], env=work.environment, cwd=work.folder)
+        # Numbers of runs and times vary, and with them the widths of columns.
+        return re.sub(" +", " ", VARYING.sub("", (outcome.stdout + b"\n" + outcome.stderr).decode()))
+
+    for mode in ("original", "instrumented", "optimized"):
+        for name in APPLICATIONS:
+            work.ok("mode", name, mode)
+        work.environment["M"] = mode
+        said()  # exports, for example, are up to date from now on
+        outside = said()
+        # The measured program's output: what ran is the original.
+        expect(outside.count("one=-0/-0.") >= 2, outside)
+        for below in (["session"], ["exec", ",".join(APPLICATIONS), "--"]):
+            inside = said(common.RESPIKE, *below)
+            pairs = itertools.zip_longest(outside.split("\n"), inside.split("\n"))
+            wrong = [pair for pair in pairs if pair[0] != pair[1]]
+            expect(not wrong, f"{mode}, {below[0]}: {wrong}")
+
+
 def cases(scratch):
+    for user in USERS:
+        yield common.Case(f"commands {user}", lambda u=user: check_commands(scratch, u))
     for user in USERS:
         for seed in range(1, SEEDS + 1):
             yield common.Case(f"work {user} {seed}", lambda u=user, s=seed: check_work(scratch, u, s))
