@@ -34,11 +34,14 @@ void with_environment(const DatabaseOption& database,
                       const std::function<void(Environment&)>& action,
                       Absent absent = Absent::refuse);
 
+Json json_of(const FaultRow& fault);
+
 /// Read when a command runs: the parser fills the option after commands were added.
 using SharedDatabase = std::shared_ptr<const DatabaseOption>;
-/// `words`: the words behind "--", of report-fault.
-void add_setup_commands(CLI::App& app, const SharedDatabase& database,
-                        const std::vector<std::string>& words);
+void add_setup_commands(CLI::App& app, const SharedDatabase& database);
+/// `words`: the words behind "--".
+void add_report_fault_command(CLI::App& app, const SharedDatabase& database,
+                              const std::vector<std::string>& words);
 void add_forgetting_commands(CLI::App& app, const SharedDatabase& database);
 void add_making_commands(CLI::App& app, const SharedDatabase& database);
 void add_manager_command(CLI::App& app, const SharedDatabase& database);
