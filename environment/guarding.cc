@@ -13,7 +13,6 @@
 // original, which ends well, and so do all others until `optimize` makes another image, or `mode
 // sqlite3 optimized --again` insists.
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -54,11 +53,9 @@ std::string signal_name(int signal) {
 }
 
 std::string guard_text(const std::string& application, const FaultRow& fault) {
-  const auto noted = static_cast<std::time_t>(fault.noted);
   return fmt::format(
-      "the optimized version of {} died of {} on {:%Y-%m-%d at %H:%M}: its original runs instead; "
-      "respike report-fault {} says more, respike mode {} optimized --again insists",
-      application, signal_name(fault.signal), fmt::localtime(noted), application, application);
+      "the optimized version of {} died of {}: its original runs (respike report-fault {})",
+      application, signal_name(fault.signal), application);
 }
 
 /// The fault because of which the original runs in the place of these optimized images.
@@ -126,12 +123,21 @@ void Environment::note_announced_fault(const AnnouncedEnd& end) {
   });
 }
 
-/// Says which applications run as originals because of faults.
+/// Says in one line which applications run as originals because of faults.
 void Environment::warn_of_faults() {
-  for (const ApplicationRow& application : database_.applications())
-    if (application.mode == Mode::optimized)
-      if (const auto fault = active_fault(application))
-        warnings_.warn(guard_text(application.name, *fault));
+  std::vector<std::string> names, texts;
+  for (const ApplicationRow& application : database_.applications()) {
+    if (application.mode != Mode::optimized) continue;
+    const auto fault = active_fault(application);
+    if (!fault) continue;
+    names.push_back(application.name);
+    texts.push_back(guard_text(application.name, *fault));
+  }
+  if (texts.size() == 1) warnings_.warn(texts.front());
+  if (texts.size() > 1)
+    warnings_.warn(fmt::format(
+        "the optimized versions of {} died: their originals run (respike report-fault NAME)",
+        fmt::join(names, ", ")));
 }
 
 FaultReport Environment::report_fault(const std::string& name) {
