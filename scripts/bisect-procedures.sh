@@ -3,12 +3,13 @@
 # again with only some of its procedures movable (--only), and a test command judges each candidate
 # image. Delta debugging narrows the list of procedures down until no procedure can be left out. If
 # respike itself fails with a list, this says nothing: the list counts as working, and the search
-# goes on.
+# goes on. An image in which no procedure moves is tried first: when it fails, too, no procedure is to
+# blame.
 #
 # Exit status: 0 a minimal list was found and printed to stdout, one procedure per line in the form
 # of --only: a name, or NAME@ADDRESS if several procedures have the name; 1 nothing to find (the
-# original fails the test, or the fully rewritten image passes it), or respike itself fails on the
-# whole; 2 wrong usage.
+# original fails the test, or the fully rewritten image passes it, or one in which nothing moves fails
+# it), or respike itself fails on the whole; 2 wrong usage.
 set -euo pipefail
 
 usage() {
@@ -81,10 +82,10 @@ def passes(candidate):
         return False
 
 
-def optimize(procedures):
+def optimize(procedures, option="--only"):
     """The image with only these procedures movable (None: all), or None with the reason."""
     candidate = folder / "candidate"
-    chosen = [] if procedures is None else [word for p in procedures for word in ("--only", p)]
+    chosen = [] if procedures is None else [word for p in procedures for word in (option, p)]
     try:
         done = subprocess.run([respike, "image", "optimize", image, "-o", str(candidate), *options, *chosen],
                               capture_output=True, text=True, errors="replace")
@@ -151,6 +152,11 @@ def main():
     if passes(candidate):
         fail(f"the image rewritten with {' '.join(options)} passes the test; nothing to find")
     procedures = list_procedures()
+    candidate, reason = optimize(procedures, "--skip")
+    if candidate is None:
+        say(f"an image in which nothing moves is not tried: {reason}")
+    elif not passes(candidate):
+        fail("an image in which nothing moves fails the test, too: no procedure is to blame")
     if not breaks(procedures):
         fail("respike fails when all procedures are named" if failed else
              "the image works when all procedures are named")

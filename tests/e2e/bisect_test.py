@@ -17,11 +17,12 @@ WRAPPER = """#!/usr/bin/env python3
 import subprocess, sys
 arguments, culprits, failing = sys.argv[1:], {culprits!r}, {failing!r}
 only = [arguments[i + 1] for i, a in enumerate(arguments) if a == "--only"]
+skipped = [arguments[i + 1] for i, a in enumerate(arguments) if a == "--skip"]
 if failing in only and not set(culprits) <= set(only):
     sys.exit("respike: internal error")
 status = subprocess.run([{respike!r}, *arguments]).returncode
 if status == 0 and arguments[:2] == ["image", "optimize"]:
-    if culprits and (not only or set(culprits) <= set(only)):
+    if culprits and not skipped and (not only or set(culprits) <= set(only)):
         open(arguments[arguments.index("-o") + 1], "wb").write(b"#!/bin/false")
 sys.exit(status)
 """
@@ -146,6 +147,10 @@ def main():
             common.Case(
                 "the original fails",
                 lambda: check_refused(scratch, 1, "original", program.image, "false"),
+            ),
+            common.Case(
+                "nothing moves and it fails",
+                lambda: check_refused(scratch, 1, "no procedure is to blame", program.image, f"cmp {{}} {program.image}"),
             ),
             common.Case(
                 "no such file", lambda: check_refused(scratch, 1, "no such file", "absent", "true")
