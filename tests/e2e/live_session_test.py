@@ -4,9 +4,11 @@
 Programs print the size of their own file, which tells versions apart. (`session_test.py` is about programs that
 `respike run` starts.)"""
 
+import contextlib
 import os
 import pathlib
 import pty
+import random
 import shutil
 import signal
 import subprocess
@@ -14,10 +16,13 @@ import sys
 import time
 
 import common
+import killed_test
+from applications import rows_of
 from common import expect
-from exec_test import USERS, Work, wait_until, write_program
+from exec_test import USERS, Work, digest, wait_until, write_program
 
 R = common.RESPIKE
+KILLS = int(os.environ.get("RESPIKE_KILLS", "15"))
 
 
 class Session(Work):
@@ -158,6 +163,12 @@ def check_ends(scratch, user):
     expect(outcome.status == 1 and b"this is not below respike session" in outcome.stderr, f"{outcome}")
     outcome = work.respike("session", "./none", cwd=work.folder)
     expect(outcome.status == 125 and b"cannot be started" in outcome.stderr and not outcome.stdout, f"{outcome}")
+    # A session whose parent has not waited for it has ended all the same.
+    session = work.start("true")
+    wait_until(lambda: ") Z " in pathlib.Path(f"/proc/{session.pid}/stat").read_text(), "the session does not end")
+    outcome = work.ok("mode", "program", "optimized")
+    expect(not outcome.stderr and not work.ok("session", "--list").stdout, f"{outcome}")
+    session.communicate()
     for _ in range(10):
         session = work.start("echo; while :; do ./program quiet; done", start_new_session=True)
         session.stdout.readline()
@@ -169,6 +180,85 @@ def check_ends(scratch, user):
     expect(not list(pathlib.Path(f"{work.database}.files/sessions").iterdir()), "a note stayed")
 
 
+# Notes the mode in which each start begins, and each that ends well. After a change that was killed the mode is unknown.
+CHANGING = """
+while :; do
+  for wanted in instrumented optimized original instrumented; do
+    if "$R" mode program $wanted; then mode=$wanted; else mode=unknown; fi
+    echo begin $mode >> log
+    ./program > /dev/null && echo end $mode >> log
+  done
+done
+"""
+
+
+def kill_something(session, chance):
+    """SIGKILL to the session's command, to what it runs now, or to all. Returns whether the session may go on."""
+    what = chance.choice(("command", "child", "all"))
+    children = pathlib.Path(f"/proc/{session.pid}/task/{session.pid}/children")
+    with contextlib.suppress(OSError):  # it has just ended
+        if what == "all":
+            os.killpg(session.pid, signal.SIGKILL)
+        elif what == "command":
+            session.kill()
+        else:
+            for child in children.read_text().split():
+                os.kill(int(child), signal.SIGKILL)
+    return what == "child"
+
+
+# A procedure that each run of the program enters once.
+ENTERED = """select counts from procedure_count c join count_set s on s.id = c.count_set
+    join procedure_shape p on p.shape = s.shape and p.ordinal = c.ordinal where p.name = 'value' and s.purpose in ('day', 'run')"""
+
+
+def check_killed(scratch, user):
+    """SIGKILL at any moment of sessions in which modes change, and of changes from outside: no mount stays, no half
+    file, the originals are untouched, and each start that ended well is counted once."""
+    work = Session(scratch, user)
+    work.set_up("other")
+    work.files = pathlib.Path(f"{work.database}.files")
+    work.query = lambda text: rows_of(work.database, text)
+    originals = {name: digest(work.folder / name) for name in ("program", "other")}
+    mounts = pathlib.Path("/proc/self/mountinfo").read_text()
+    chance = random.Random(KILLS)
+    for _ in range(KILLS):
+        session = work.start(CHANGING, start_new_session=True, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0, 0.3))
+        change = chance.choice((["mode", "other", "instrumented"], ["mode", "other", "optimized"], ["instrument", "other"]))
+        outside = subprocess.Popen([*work.user, R, *change], env=work.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0, 0.15))
+        if chance.random() < 0.5:
+            outside.kill()
+        if kill_something(session, chance):
+            time.sleep(chance.uniform(0, 0.15))
+            kill_something(session, chance)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(session.pid, signal.SIGKILL)
+        session.communicate(timeout=60)
+        outside.wait(timeout=60)
+    log = (work.folder / "log").read_text().splitlines()
+    counted = work.runs()
+    least, most = log.count("end instrumented"), log.count("begin instrumented") + log.count("begin unknown")
+    print(f"{KILLS} sessions killed: {len(log)} lines, {least} <= {counted} <= {most} starts counted")
+    expect(KILLS < 10 or least > 0, "no counted start came to its end")
+    expect(least <= counted <= most, f"{counted} starts are counted, of {least} to {most}")
+    entered = sum(common.uleb128(counts[1:])[0] for (counts,) in work.query(ENTERED))
+    expect(least <= entered <= most, f"the counters say {entered}, of {least} to {most}")
+    expect({name: digest(work.folder / name) for name in originals} == originals, "an original was changed")
+    expect(pathlib.Path("/proc/self/mountinfo").read_text() == mounts, "a mount stayed")
+    expect(not work.ok("session", "--list").stdout, "a session stayed")
+    expect(not list((work.files / "sessions").iterdir()), "a note stayed")
+    folder = pathlib.Path("/run/respike") if os.getuid() == 0 and not user else work.files / "session"
+    expect(not folder.exists() or not list(folder.iterdir()), f"{folder} is not empty")
+    killed_test.check_database(work)
+    killed_test.check_files(work)
+    sizes = work.versions()
+    outcome = work.session('for mode in instrumented optimized; do "$R" mode program $mode; ./program sizes exe; done')
+    expect([int(line) for line in outcome.stdout.split()] == sizes and not outcome.stderr, f"{outcome}, not {sizes}")
+    expect(work.runs() == counted + 2, f"{work.runs()} instead of {counted + 2}")
+
+
 def cases(scratch):
     scratch.path.chmod(0o755)
     for user, prefix in USERS.items():
@@ -176,7 +266,7 @@ def cases(scratch):
             yield common.Case(f"changes inside {user} {shell}", lambda p=prefix, s=shell: check_changes_inside(scratch, p, s))
         for name, check in (
             ("changes outside", check_changes_outside), ("many starts", check_many_starts), ("shell", check_shell),
-            ("below a program", check_below_program), ("ends", check_ends),
+            ("below a program", check_below_program), ("ends", check_ends), ("killed", check_killed),
         ):  # fmt: skip
             yield common.Case(f"{name} {user}", lambda c=check, p=prefix: c(scratch, p))
 
