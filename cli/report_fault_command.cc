@@ -13,6 +13,7 @@
 #include "cli/application_commands.h"
 #include "cli/arguments.h"
 #include "environment/describing.h"
+#include "tas/interception.h"
 
 namespace respike::cli {
 
@@ -66,6 +67,7 @@ void run_report_fault(const ReportArguments& arguments, const std::vector<std::s
   const std::string& name = arguments.name;
   FaultReport report;
   std::optional<FaultAgain> again;
+  if (arguments.run) Interception::forget_libraries();
   with_environment(database, [&](Environment& environment) {
     report = environment.report_fault(name);
     RunOptions options;

@@ -133,11 +133,14 @@ void Environment::warn_of_faults() {
     names.push_back(application.name);
     texts.push_back(guard_text(application.name, *fault));
   }
-  if (texts.size() == 1) warnings_.warn(texts.front());
-  if (texts.size() > 1)
-    warnings_.warn(fmt::format(
-        "the optimized versions of {} died: their originals run (respike report-fault NAME)",
-        fmt::join(names, ", ")));
+  if (texts.empty()) return;
+  const std::string text = texts.size() == 1 ? texts.front()
+                                             : fmt::format(
+                                                   "the optimized versions of {} died: their "
+                                                   "originals run (respike report-fault NAME)",
+                                                   fmt::join(names, ", "));
+  const auto& said = warnings_.warnings();
+  if (std::ranges::find(said, text) == said.end()) warnings_.warn(text);
 }
 
 FaultReport Environment::report_fault(const std::string& name) {
@@ -184,6 +187,7 @@ std::optional<FaultAgain> Environment::run_to_fault(const std::string& name,
   launch.arguments = options.arguments;
   launch.warn = options.warn;
   launch.substitutions = version.substitutions;
+  launch.unintercepted = true;
   const auto place = respike::run_to_fault(launch);
   if (!place) return std::nullopt;
   FaultAgain again{.place = *place, .image = {}, .procedure = {}};

@@ -83,7 +83,9 @@ class Session {
 void Session::put_in_place() {
   const Platform* foreign = program_.platform->native() ? nullptr : program_.platform;
   const auto serve = [this] { let_attendant_serve(); };
-  if (const auto why = mount_privately(chosen_, foreign, serve)) do_without(*why);
+  const auto why = launch_.unintercepted ? mount_unintercepted(chosen_, foreign)
+                                         : mount_privately(chosen_, foreign, serve);
+  if (why) do_without(*why);
 }
 
 /// Gives the attendant's socket its name where the program alone sees the name.

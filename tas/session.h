@@ -17,7 +17,7 @@ namespace respike {
 struct Notes {
   std::filesystem::path folder;
   std::filesystem::path audit_module;  // for the dynamic linker; empty: the emulator makes notes
-  std::filesystem::path attendant;     // the socket where versions of them are asked for; empty: none
+  std::filesystem::path attendant;  // the socket where versions of them are asked for; empty: none
 };
 
 class Attendant;
@@ -34,6 +34,7 @@ struct Launch {
   const Attendant* attendant = nullptr;          // who was started
   std::function<void(const std::string&)> warn;  // called before the program starts
   std::function<void()> before_execution;        // the very last step
+  bool unintercepted = false;                    // as mount_unintercepted() does it
 };
 
 /// Becomes the program, which keeps this process's number, parent, group, terminal, open files,

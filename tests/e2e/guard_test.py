@@ -171,6 +171,24 @@ def check_run_again(scratch):
     expect(work.show("dies")["guarded"], "the note stays")
 
 
+def check_library(scratch):
+    """A library is all that is optimized: `report-fault --run` says where it dies, also in a session."""
+    work = Work(scratch)
+    source = work.folder / "library.c"
+    source.write_text('int value(int n) { return n > 1 ? *(volatile int*)16 : 0; }\n')
+    (work.folder / "main.c").write_text("int value(int n);\nint main(int count) { return value(count); }\n")
+    command = "gcc -O1 -w -shared -fPIC -Wl,-q library.c -o libvalue.so && gcc main.c -L. -lvalue -Wl,-rpath,'$ORIGIN' -o loads"
+    subprocess.run(command, shell=True, check=True, cwd=work.folder)
+    work.ok("register", work.folder / "loads")
+    work.ok("optimize", "loads")
+    outcome = work.respike("run", "--guard", "loads", "x")
+    expect(outcome.status == -signal.SIGSEGV and b"died of SIGSEGV" in outcome.stderr, f"{outcome}")
+    for below in ([], ["session", common.RESPIKE], ["exec", "loads", "--", common.RESPIKE]):
+        outcome = work.ok(*below, "report-fault", "loads", "--run", "--", "x")
+        expect(b"procedure    value" in outcome.stdout, f"{below}: {outcome}")
+        expect(outcome.stderr.count(b"\n") == 1 + bool(below), f"{below}: each command warns once: {outcome}")
+
+
 def check_below(scratch):
     """Commands below which programs are started go by what the guard noted."""
     work = Work(scratch)
@@ -288,6 +306,7 @@ def cases(scratch):
     checks = {"both": check_both, "ends": check_other_ends, "report": check_report, "run again": check_run_again, "many": check_many}
     if can_intercept():
         checks["below"] = check_below
+        checks["library"] = check_library
     if can_watch():
         pie, static = ("-fPIE", "-pie"), ("-static", "-no-pie")
         for name, way in (("exec", ["exec", "program", "--"]), ("session", ["session"])):
