@@ -11,6 +11,7 @@ namespace respike::cli {
 void add_image_commands(CLI::App& app);
 /// The next three add their command to the group `image`.
 void add_disasm_command(CLI::App& image);
+void add_annotate_command(CLI::App& profile);
 void add_instrument_command(CLI::App& image);
 void add_collect_command(CLI::App& image);
 void add_profile_commands(CLI::App& app);

@@ -85,7 +85,7 @@ void run_info(const InfoArguments& arguments) {
 // ---- optimize ----
 
 struct OptimizeArguments {
-  std::string image, output, report;
+  std::string image, output, report, address_map;
   std::string layout, profile;
   std::string hot_cold;
   OptimizeOptions options;
@@ -206,6 +206,19 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
   return text_of(json) + "\n";
 }
 
+/// A line for each instruction of movable code: where it is, and where it was.
+std::string places_text(const std::vector<PlacedInstruction>& places) {
+  std::string text;
+  for (const PlacedInstruction& place : places) {
+    if (place.kind == PlacedInstruction::Kind::own)
+      text += fmt::format("{:x} {:x}\n", place.address, place.old_address);
+    else
+      text += fmt::format("{:x} - {}\n", place.address,
+                          place.kind == PlacedInstruction::Kind::added ? "added" : "stub");
+  }
+  return text;
+}
+
 /// Why hot-cold optimization is not possible; nullopt if it is, whatever the user wants.
 std::optional<std::string> hot_cold_obstacle(const OptimizeOptions& options, const Image& image) {
   const Machine& machine = machine_for(image.machine);
@@ -251,6 +264,7 @@ void run_optimize(OptimizeArguments& arguments) {
   arguments.options.fingerprint = kFingerprint;
   ProgressBar bar;
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
+  arguments.options.list_places = !arguments.address_map.empty();
   const OptimizeResult result = optimize(image, arguments.options, diagnostics);
   if (result.warning) diagnostics.warn(*result.warning);
   bar.clear();
@@ -259,6 +273,11 @@ void run_optimize(OptimizeArguments& arguments) {
   if (!arguments.report.empty()) {
     report = report_text(arguments, image, fitted, result, diagnostics);
     outputs.push_back({arguments.report, bytes_of(report), {}});
+  }
+  std::string places;
+  if (!arguments.address_map.empty()) {
+    places = places_text(result.places);
+    outputs.push_back({arguments.address_map, bytes_of(places), {}});
   }
   write_files(outputs);
   if (result.annotated.entered != 0)
@@ -340,6 +359,9 @@ void add_image_commands(CLI::App& app) {
       ->allow_extra_args(false);
   optimize->add_option("--report", optimize_arguments->report, "write what was done as JSON")
       ->check(name_of_output());
+  optimize->add_option("--address-map", optimize_arguments->address_map, "for tests")
+      ->check(name_of_output())
+      ->group("");
 
   CLI::App* verify = image->add_subcommand("verify", "Prove that two images run the same code");
   auto verify_arguments =

@@ -251,6 +251,8 @@ void add_profile_commands(CLI::App& app) {
       ->capture_default_str();
   show->add_flag("--json", show_arguments->json, "print JSON, always of all procedures");
 
+  add_annotate_command(*profile);
+
   CLI::App* match = profile->add_subcommand("match", "Carry a profile over to another build");
   auto match_arguments = std::make_shared<MatchArguments>();
   match->callback([match_arguments] { run_match(*match_arguments); });

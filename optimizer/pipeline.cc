@@ -203,7 +203,7 @@ std::vector<uint8_t> emit_draft(Draft& draft, const OptimizeOptions& options,
   note.options = options.description;
   note.fingerprint = options.fingerprint;
   return emit(draft.program, std::move(draft.layout), std::move(note), diagnostics,
-              &result.emitted);
+              &result.emitted, nullptr, options.list_places ? &result.places : nullptr);
 }
 
 /// Throws Error when the written image breaks a rule of loaders and unwinders, or does something

@@ -32,6 +32,7 @@ struct OptimizeOptions {
   std::vector<std::string> skip;
   std::string description;  // for the provenance note
   std::string fingerprint;  // likewise, of this Respike
+  bool list_places = false;  // fills OptimizeResult::places
   Progress progress;
 };
 
@@ -67,6 +68,7 @@ struct OptimizeResult {
   std::vector<ProcedureNote> pinned;
   std::optional<std::string> warning;  // describe_opaque(), of a layout that is to gain something
   std::vector<Timing> timings;
+  std::vector<PlacedInstruction> places;
 };
 
 /// Which procedures the list names (by ProcedureId): each entry is a name, which several may share,

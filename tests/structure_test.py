@@ -68,6 +68,33 @@ def may_see(file, header):
     return header.startswith(UNWIND_SHARED) or file == UNWIND + "formats.cc" or (folder != "" and header.startswith(folder + "/"))
 
 
+def types_of(file):
+    """The types that a file defines, with their namespaces: ("respike::elf", "Header", 12) for line 12.
+
+    Types of one name in one namespace must be the same type wherever they are seen: the linker keeps one of the
+    functions that compilers make of templates over them, for all.
+    """
+    namespaces, types = [], []
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        if opened := re.match(r"namespace ?([\w:]*) ?{", line):
+            namespaces.append(opened.group(1) or f"(of {file})")
+        elif re.match(r"}  // namespace", line):
+            namespaces.pop()
+        elif defined := re.match(r"(?:struct|class|union|enum(?: class)?) (\w+)(?![\w<]|::)[^;()]*{", line):
+            types.append(("::".join(namespaces), defined.group(1), number))
+    return types
+
+
+def types_defined_twice(files):
+    first = {}
+    for file in files:
+        for namespace, name, number in types_of(file):
+            place = f"{file.relative_to(ROOT)}:{number}"
+            other = first.setdefault((namespace, name), place)
+            if other != place:
+                yield f"{place}: {namespace}::{name} is already defined at {other}"
+
+
 def main():
     links = libraries()
     allowed = closure(links)
@@ -94,6 +121,7 @@ def main():
                 problems.append(f"{name}:{number}: names a number of ELF: {line.strip()}")
             if include and include.group(1).startswith(ELF_FOLDER) and not name.startswith(ELF_INCLUDED):
                 problems.append(f"{name}:{number}: the optimizer must not know a container: {line.strip()}")
+    problems += types_defined_twice(files)
     for problem in problems:
         print(problem)
     print(f"{len(files)} files, {len(links)} libraries, {len(problems)} problems")

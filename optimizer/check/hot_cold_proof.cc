@@ -58,15 +58,15 @@ std::optional<std::string> prove(const Program& program, const ProcedureBefore& 
                                  std::span<const BlockId> copies) {
   constexpr size_t kRounds = 64;
   PairRun pairs(program, before, copies);
-  std::map<BlockPair, KnownValues> known;
-  std::set<BlockPair> due;
+  std::map<ProvenPair, KnownValues> known;
+  std::set<ProvenPair> due;
   for (const BlockId entry : before.entries) {
     known[{entry, entry}] = pairs.at_entry();
     due.insert({entry, entry});
   }
   size_t left = kRounds * copies.size();
   while (!due.empty()) {
-    const BlockPair pair = *due.begin();
+    const ProvenPair pair = *due.begin();
     due.erase(due.begin());
     if (left-- == 0) return "it takes too long to prove";
     for (auto& [next, values] : pairs.run(pair, known.at(pair), false)) {
@@ -82,14 +82,14 @@ std::optional<std::string> prove(const Program& program, const ProcedureBefore& 
   for (const auto& entry : before.table_entries)
     if (entry.jump == kNone && program.code_pointers[entry.pointer].target != entry.target)
       return "a jump table that others may use leads elsewhere";
-  std::map<BlockPair, BlockPair> skips;
+  std::map<ProvenPair, ProvenPair> skips;
   for (const auto& [pair, values] : known) {
     const PairRun::Reached reached = pairs.run(pair, values, true);
     if (pairs.fault()) return pairs.fault();
     if (pairs.skips()) skips[pair] = reached.front().first;
   }
   for (const auto& [pair, behind] : skips) {
-    BlockPair at = pair;
+    ProvenPair at = pair;
     for (size_t steps = 0; skips.contains(at); at = skips.at(at))
       if (steps++ > skips.size()) return "a loop was left out";
   }

@@ -73,7 +73,7 @@ KnownValues PairRun::simplified(const KnownValues& known) const {
   return canonical(known, places_of_side(), known.at.size());
 }
 
-PairRun::Reached PairRun::run(const BlockPair& pair, const KnownValues& known, bool check) {
+PairRun::Reached PairRun::run(const ProvenPair& pair, const KnownValues& known, bool check) {
   pair_ = pair;
   checks_ = check;
   table_.emplace(known);

@@ -25,9 +25,9 @@ struct SharedEvent {
 };
 
 /// Two blocks that run together, or one that runs while the other side waits in front of its own.
-struct BlockPair {
+struct ProvenPair {
   BlockId before = kNone, after = kNone;
-  auto operator<=>(const BlockPair&) const = default;
+  auto operator<=>(const ProvenPair&) const = default;
 };
 
 /// Runs pairs of blocks on what is known of values, and compares.
@@ -41,10 +41,10 @@ class PairRun {
   /// `known` without computations that the changed procedure could not repeat.
   KnownValues simplified(const KnownValues& known) const;
 
-  using Reached = std::vector<std::pair<BlockPair, KnownValues>>;
+  using Reached = std::vector<std::pair<ProvenPair, KnownValues>>;
 
   /// The pairs that follow a pair. `check`: notes the first fault, too.
-  Reached run(const BlockPair& pair, const KnownValues& known, bool check);
+  Reached run(const ProvenPair& pair, const KnownValues& known, bool check);
 
   /// Whether the changed procedure waited in the last run.
   bool skips() const { return skips_; }
@@ -152,7 +152,7 @@ class PairRun {
   std::vector<uint32_t> number_;  // per register
   RegisterSet preserved_;         // of used_: the registers that unwinding restores
 
-  BlockPair pair_;
+  ProvenPair pair_;
   bool checks_ = false;
   std::optional<ValueTable> table_;
   std::vector<ValueId> at_;

@@ -23,12 +23,12 @@ namespace {
 
 NewImage make_output(const Program& program, Layout layout, Provenance note,
                      Diagnostics& diagnostics, EmitStatistics* statistics,
-                     const Injection* injection) {
+                     const Injection* injection, std::vector<PlacedInstruction>* places) {
   const AddedSegment segment =
       plan_added_segment(*program.image, injection != nullptr ? injection->memory : AddedMemory{});
   const uint64_t injected = injection != nullptr ? align_up(injection->code_size, 16) : 0;
   const Placement placement(program, layout, segment.free_address + injected);
-  Emitter emitter(program, layout, placement, diagnostics);
+  Emitter emitter(program, layout, placement, diagnostics, places);
   emitter.write_unwind_tables();  // needs addresses only; code may refer to the tables
   emitter.write_code();
   emitter.write_code_pointers();
@@ -38,7 +38,7 @@ NewImage make_output(const Program& program, Layout layout, Provenance note,
   if (injection != nullptr) emitter.inject(*injection, segment);
   emitter.write_provenance(std::move(note),
                            injection != nullptr ? NoteType::instrumented : NoteType::rewritten);
-  emitter.drop_debug_sections();
+  emitter.write_debug_sections();
   const auto& added = emitter.output().added;
   if (segment.hides_notes && std::ranges::any_of(added, [](const NewImage::AddedSection& section) {
         return (section.properties & Section::kAllocated) != 0;
@@ -54,10 +54,11 @@ NewImage make_output(const Program& program, Layout layout, Provenance note,
 
 std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
                           Diagnostics& diagnostics, EmitStatistics* statistics,
-                          const Injection* injection) {
+                          const Injection* injection, std::vector<PlacedInstruction>* places) {
   // Layout, placement and emitter are gone when the file, which takes as much memory, is made.
   const NewImage output =
-      make_output(program, std::move(layout), std::move(note), diagnostics, statistics, injection);
+      make_output(program, std::move(layout), std::move(note), diagnostics, statistics, injection,
+                  places);
   return write_image(*program.image, output);
 }
 

@@ -21,6 +21,18 @@ struct EmitStatistics {
   uint64_t far_stubs = 0;
 };
 
+/// An instruction of movable code in the output, and where it came from.
+struct PlacedInstruction {
+  enum class Kind : uint8_t {
+    own,    // of the input
+    added,  // a branch between blocks, or code that counts
+    stub,   // one half of a far branch
+  };
+  uint64_t address = 0;
+  uint64_t old_address = 0;  // Kind::own
+  Kind kind = Kind::own;
+};
+
 /// Code, memory and tables that an image gets beside the program's own.
 struct Injection {
   struct Addresses {
@@ -45,9 +57,11 @@ struct Injection {
 /// Writes `program`, lifted from `program.image`, in the order of `layout`. `note` brings the
 /// options and what was changed before; emission adds the rest. The bytes are a complete image;
 /// nothing is written to disk. Throws Error when an address cannot be represented. With an
-/// injection the output is marked as instrumented.
+/// injection the output is marked as instrumented. `places`, if not null, gets all instructions of
+/// movable code by address.
 std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
                           Diagnostics& diagnostics, EmitStatistics* statistics = nullptr,
-                          const Injection* injection = nullptr);
+                          const Injection* injection = nullptr,
+                          std::vector<PlacedInstruction>* places = nullptr);
 
 }  // namespace respike

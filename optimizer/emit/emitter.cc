@@ -1,6 +1,7 @@
 // Code and data of the output. See emit.cc.
 
 #include "optimizer/emit/emitter.h"
+#include "optimizer/debug/debug.h"
 
 #include <algorithm>
 
@@ -13,14 +14,16 @@
 
 namespace respike {
 Emitter::Emitter(const Program& program, const Layout& layout, const Placement& placement,
-                 Diagnostics& diagnostics)
+                 Diagnostics& diagnostics, std::vector<PlacedInstruction>* places)
     : program_(program),
       layout_(layout),
       placement_(placement),
       image_(*program.image),
       machine_(*program.machine),
       diagnostics_(diagnostics),
-      unwind_(program.unwind) {
+      unwind_(program.unwind),
+      places_(places),
+      notes_pieces_(has_debug_sections(*program.image)) {
   // A personality routine to which no word of data leads moves with the other code.
   for (Cie& cie : unwind_.cies)
     if (cie.has_direct_personality())
@@ -161,10 +164,18 @@ class Emitter::CodeWriter {
         image_(emitter.image_),
         machine_(emitter.machine_) {}
 
-  void write_fragment(const Layout::Fragment& fragment);
+  void write_fragment(const Layout::Fragment& fragment, uint32_t number);
   std::vector<MovedRelocation> take_relocations() { return std::move(carried_); }
+  std::vector<MovedPiece> take_pieces() { return std::move(pieces_); }
+  std::map<ProcedureId, StaleValues> take_stale_values() { return std::move(stale_values_); }
+  std::vector<PlacedInstruction> take_places() { return std::move(places_); }
 
  private:
+  void note_places(ProcedureId id);
+  void note_block(ProcedureId id, BlockId block, size_t begin, size_t end);
+  void note_removed(ProcedureId id, const BasicBlock& block, size_t begin, size_t end);
+  std::optional<std::pair<uint64_t, uint64_t>> way_out(const Procedure& procedure,
+                                                       BlockId block) const;
   void write_run(ProcedureId id, BlockId first, BlockId next);
   void find_relocations(const BasicBlock& block);
   void go_to(uint64_t address);
@@ -184,9 +195,15 @@ class Emitter::CodeWriter {
   std::vector<MovedRelocation> carried_;
   const std::vector<Relocation>* block_relocations_ = nullptr;
   size_t next_relocation_ = 0;
+  std::vector<MovedPiece> pieces_;
+  std::map<ProcedureId, StaleValues> stale_values_;
+  std::vector<PlacedInstruction> places_;
+  std::optional<PieceBuilder> builder_;  // of the fragment
 };
 
-void Emitter::CodeWriter::write_fragment(const Layout::Fragment& fragment) {
+void Emitter::CodeWriter::write_fragment(const Layout::Fragment& fragment, uint32_t number) {
+  builder_.reset();
+  if (emitter_.notes_pieces_) builder_.emplace(pieces_, number);
   std::vector<BlockId> runs;
   for (const BlockId block : fragment.blocks)
     if (!placement_.packing().is_joined(fragment.procedure, block)) runs.push_back(block);
@@ -267,6 +284,108 @@ void Emitter::CodeWriter::write_run(ProcedureId id, BlockId first, BlockId next)
     throw Error("internal error: code is not as large as it was measured", image_.path);
   std::copy(bytes_.begin(), bytes_.end(),
             emitter_.code_bytes(placement_.address(id, first), bytes_.size()));
+  if (builder_ || emitter_.places_ != nullptr) note_places(id);
+}
+
+/// Notes where the instructions of the run are now.
+void Emitter::CodeWriter::note_places(ProcedureId id) {
+  for (size_t i = 0; i < run_.blocks.size(); ++i) {
+    const size_t end = i + 1 < run_.blocks.size() ? run_.blocks[i + 1].second : run_.code.size();
+    note_block(id, run_.blocks[i].first, run_.blocks[i].second, end);
+  }
+}
+
+void Emitter::CodeWriter::note_block(ProcedureId id, BlockId block_id, size_t begin, size_t end) {
+  const Procedure& procedure = program_[id];
+  const BasicBlock& block = procedure.blocks[block_id];
+  const uint64_t start = placement_.address(id, run_.blocks.front().first);
+  const auto place = [&](size_t i) {
+    return start + (i < run_.code.size() ? run_.places[i] : run_.size);
+  };
+  // An instruction has the slots around it that no other instruction has.
+  const CodeGroups groups = machine_.codec.groups;
+  const auto begin_of = [&](size_t i) {
+    if (groups.slots == 1) return place(i);
+    const bool starts_group =
+        i == 0 || place(i) / groups.bytes != place(i - 1) / groups.bytes;
+    return starts_group ? place(i) / groups.bytes * groups.bytes : place(i);
+  };
+  const auto end_in_input = [&](uint64_t old, const Instruction& instruction) {
+    const bool returns_behind = groups.slots > 1 && is_call(machine_.facts(instruction).flow);
+    return returns_behind ? program_.map.group_end(old) : program_.map.next(old);
+  };
+  const auto old_block =
+      block.origin == kNone ? std::nullopt : std::optional(program_.address_of(block));
+  bool is_copy = false;
+  if (old_block) {
+    const auto original = block_at(program_, *old_block);
+    is_copy = !original || original->procedure != id || original->block != block_id;
+  }
+  const bool is_hot = block.has(BasicBlock::kHotCopy);
+  if (builder_) {
+    builder_->start_block(old_block, is_copy, is_hot ? id : MovedPiece::kExact);
+    if (is_hot && !is_copy) note_removed(id, block, begin, end);
+  }
+  for (size_t i = begin; i < end; ++i) {
+    if (place(i) == place(i + 1)) continue;  // it takes no room: it is not there
+    const uint32_t origin = run_.code[i].origin;
+    const uint64_t old = program_.origin_base + origin;
+    if (emitter_.places_ != nullptr)
+      places_.push_back(origin == kNone
+                            ? PlacedInstruction{.address = place(i),
+                                                .kind = PlacedInstruction::Kind::added}
+                            : PlacedInstruction{.address = place(i), .old_address = old});
+    if (!builder_) continue;
+    if (origin == kNone)
+      builder_->add_in_front(begin_of(i));
+    else
+      builder_->add(begin_of(i), begin_of(i + 1), old, end_in_input(old, run_.code[i]));
+  }
+  if (builder_) builder_->end_block(begin_of(end), way_out(procedure, block_id));
+}
+
+/// Notes what the instructions would have computed that are missing in a block of a hot part.
+void Emitter::CodeWriter::note_removed(ProcedureId id, const BasicBlock& block, size_t begin,
+                                       size_t end) {
+  std::vector<uint64_t> left;
+  for (size_t i = begin; i < end; ++i)
+    if (run_.code[i].origin != kNone) left.push_back(program_.origin_base + run_.code[i].origin);
+  std::ranges::sort(left);
+  StaleValues& stale = stale_values_[id];
+  const uint64_t start = program_.address_of(block);
+  for (uint64_t at = start; at < start + block.origin_size; at = program_.map.next(at)) {
+    if (std::ranges::binary_search(left, at)) continue;
+    const uint64_t group = program_.map.group(at), next = program_.map.group_end(at);
+    const auto bytes = image_.bytes_at(group, next - group);
+    if (!bytes) continue;
+    std::vector<Instruction> decoded(machine_.codec.groups.slots);
+    machine_.codec.decode(*bytes, static_cast<uint32_t>(group - program_.origin_base),
+                          decoded.data());
+    const Instruction& removed = decoded[program_.map.slot(at)];
+    const InstructionFacts facts = machine_.facts(removed);
+    if (facts.nop || facts.flow != ControlFlow::none) continue;
+    const Operands operands = machine_.operands(removed);
+    for (size_t i = operands.uses; i < operands.size; ++i) {
+      stale.add(operands.registers[i]);
+      stale.memory |= operands.registers[i] == machine_.abi.stack_pointer;
+    }
+    stale.memory |= operands.uses == operands.size;  // it stores
+  }
+}
+
+/// The first instruction of the input behind the block, where there is only one way.
+std::optional<std::pair<uint64_t, uint64_t>> Emitter::CodeWriter::way_out(
+    const Procedure& procedure, BlockId block_id) const {
+  const BasicBlock& block = procedure.blocks[block_id];
+  const BlockEnd how = placement_.packing().end(
+      static_cast<ProcedureId>(&procedure - program_.procedures.data()), block_id);
+  const Edge* edge = block.successors.size() == 1 ? &block.successors[0] : nullptr;
+  if (appends_branch(how)) edge = block.edge(side_of_appended_branch(how));
+  if (edge == nullptr) return std::nullopt;
+  const BasicBlock& next = procedure.blocks[edge->target];
+  if (next.origin == kNone) return std::nullopt;
+  const uint64_t old = program_.address_of(next);
+  return std::pair(old, program_.map.next(old));
 }
 
 /// Finds where the walk along the kept relocations of the input begins for a block.
@@ -373,11 +492,17 @@ void Emitter::write_code() {
   constexpr size_t kPart = 1024;  // fragments that a thread writes
   const auto& fragments = placement_.fragments();
   std::vector<std::vector<MovedRelocation>> parts((fragments.size() + kPart - 1) / kPart);
+  std::vector<std::vector<MovedPiece>> pieces(parts.size());
+  std::vector<std::vector<PlacedInstruction>> places(parts.size());
+  std::vector<std::map<ProcedureId, StaleValues>> stale(parts.size());
   parallel_for(parts.size(), [&](size_t part) {
     CodeWriter writer(*this);
     for (size_t i = part * kPart; i < std::min(fragments.size(), (part + 1) * kPart); ++i)
-      writer.write_fragment(layout_.fragments[fragments[i].fragment]);
+      writer.write_fragment(layout_.fragments[fragments[i].fragment], static_cast<uint32_t>(i));
     parts[part] = writer.take_relocations();
+    pieces[part] = writer.take_pieces();
+    places[part] = writer.take_places();
+    stale[part] = writer.take_stale_values();
   });
   size_t count = 0;
   for (const std::vector<MovedRelocation>& part : parts) count += part.size();
@@ -386,7 +511,20 @@ void Emitter::write_code() {
     carried_.insert(carried_.end(), part.begin(), part.end());
     part = {};
   }
+  for (const std::vector<MovedPiece>& part : pieces)
+    pieces_.insert(pieces_.end(), part.begin(), part.end());
+  for (const auto& part : stale)
+    for (const auto& [procedure, values] : part) {
+      StaleValues& all = stale_values_[procedure];
+      for (size_t number = 0; number < values.registers.size(); ++number)
+        if (values.registers[number]) all.add(number);
+      all.memory |= values.memory;
+    }
+  if (places_ != nullptr)
+    for (const std::vector<PlacedInstruction>& part : places)
+      places_->insert(places_->end(), part.begin(), part.end());
   write_far_stubs();
+  if (notes_pieces_ || places_ != nullptr) note_far_stubs();
 }
 
 void Emitter::write_code_pointers() {

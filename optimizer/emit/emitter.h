@@ -2,11 +2,13 @@
 // State of one emission; private to this folder. Methods are called in the order of emit().
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "optimizer/debug/address_map.h"
 #include "optimizer/emit/emit.h"
 #include "optimizer/emit/placement.h"
 #include "optimizer/image/provenance.h"
@@ -17,7 +19,7 @@ namespace respike {
 class Emitter {
  public:
   Emitter(const Program& program, const Layout& layout, const Placement& placement,
-          Diagnostics& diagnostics);
+          Diagnostics& diagnostics, std::vector<PlacedInstruction>* places);
 
   void write_unwind_tables();
   void write_code();
@@ -27,7 +29,8 @@ class Emitter {
   void write_dynamic_section();
   void inject(const Injection& injection, const AddedSegment& segment);
   void write_provenance(Provenance provenance, NoteType type);
-  void drop_debug_sections();
+  /// Ends the use of what write_code() noted.
+  void write_debug_sections();
 
   const NewImage& output() const { return out_; }
   /// Ends the emission.
@@ -54,6 +57,7 @@ class Emitter {
   void fill_free_ranges();
   void write_pinned(ProcedureId id);
   void write_far_stubs();
+  void note_far_stubs();
   void put(uint64_t address, const Instruction& instruction);
   CodePlace place_at(uint64_t address, std::span<const Instruction> following) const;
   Instruction resolved(ProcedureId id, const Instruction& instruction, uint64_t place);
@@ -103,6 +107,10 @@ class Emitter {
   DeeperStates deeper_;  // unwind states of stubs
   BlockRun run_;         // the block whose unwind ranges are added
   std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
+  std::vector<MovedPiece> pieces_;                              // for debug information
+  std::map<ProcedureId, StaleValues> stale_values_;             // likewise
+  std::vector<PlacedInstruction>* places_;                      // may be null
+  bool notes_pieces_ = false;
 };
 
 }  // namespace respike

@@ -399,25 +399,4 @@ void Emitter::write_provenance(Provenance provenance, NoteType type) {
   out_.added.push_back(std::move(note));
 }
 
-void Emitter::drop_debug_sections() {
-  bool dropped = false;
-  for (uint32_t i = 0; i < image_.sections.size(); ++i) {
-    const Section& section = image_.sections[i];
-    if (section.allocated()) continue;
-    std::string_view name = section.name;
-    if (name.starts_with(".rela")) name.remove_prefix(5);
-    constexpr std::string_view kDebug[] = {
-        ".debug", ".zdebug", ".stab", ".mdebug", ".gdb_index", ".gnu_debuglink", ".gnu_debugdata",
-        // Probes of SystemTap, annobin's notes, Clang's map of blocks.
-        ".note.stapsdt", ".gnu.build.attributes", ".llvm_bb_addr_map"};
-    if (std::none_of(std::begin(kDebug), std::end(kDebug),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); }))
-      continue;
-    out_.dropped_sections.push_back(i);
-    dropped = true;
-  }
-  if (dropped)
-    diagnostics_.warn("debug sections are left out: they would describe the code before rewriting");
-}
-
 }  // namespace respike

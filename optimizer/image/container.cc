@@ -84,6 +84,16 @@ void require_room_for_initializer(const Image& image) {
   image.container->require_room_for_initializer(image);
 }
 
+std::span<const uint8_t> unpacked_contents(const Image& image, const Section& section,
+                                           std::vector<uint8_t>& storage) {
+  return image.container->unpack(section, storage);
+}
+
+std::vector<uint8_t> packed_contents(const Image& image, const Section& section,
+                                     std::vector<uint8_t> contents) {
+  return image.container->pack(section, std::move(contents));
+}
+
 AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
   return image.container->plan_added_segment(image, memory);
 }

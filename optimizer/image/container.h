@@ -26,6 +26,8 @@ struct Container {
   std::vector<uint8_t> (*write)(const Image& input, const NewImage& output);
   uint16_t (*relocation_number)(MachineId machine, RelocationRole role);
   std::span<const ImageRule> (*loader_rules)();
+  std::span<const uint8_t> (*unpack)(const Section& section, std::vector<uint8_t>& storage);
+  std::vector<uint8_t> (*pack)(const Section& section, std::vector<uint8_t> contents);
 };
 
 namespace elf {

@@ -240,6 +240,11 @@ struct NewImage {
   std::vector<DynamicRelocationTable> dynamic_relocations;
   /// New values. An initializer that the input lacks takes a spare entry.
   std::vector<std::pair<LoaderEntry::Kind, uint64_t>> loader_changes;
+  struct ReplacedSection {
+    uint32_t section = 0;
+    std::vector<uint8_t> contents;  // as they stand in the file, see packed_contents()
+  };
+  std::vector<ReplacedSection> replaced;   // not allocated: debug sections
   std::vector<uint32_t> dropped_sections;  // not allocated: debug sections that would be stale
   std::vector<std::string> name_storage;   // for names of new symbols
 };
@@ -271,6 +276,15 @@ void require_room_for_initializer(const Image& image);
 
 /// The container's number for a new relocation with this role; 0 when it has none.
 uint16_t relocation_number(const Image& image, RelocationRole role);
+
+/// The contents of a section that is not loaded, decompressed into `storage` where the file holds
+/// them compressed. Throws Error when they are damaged, or would need more than 4 GiB.
+std::span<const uint8_t> unpacked_contents(const Image& image, const Section& section,
+                                           std::vector<uint8_t>& storage);
+/// The opposite: `contents` as the section holds them, compressed by the same method when its
+/// contents in the input are.
+std::vector<uint8_t> packed_contents(const Image& image, const Section& section,
+                                     std::vector<uint8_t> contents);
 
 /// The bytes of the output file. Writes no segment when nothing allocated was added or moved.
 std::vector<uint8_t> write_image(const Image& input, const NewImage& output);

@@ -127,6 +127,7 @@ struct BasicBlock {
     kLandingPad = 4,
     kEntry = 8,      // control enters the procedure here from outside
     kMayLeave = 16,  // its indirect jump may lead out of the procedure
+    kHotCopy = 32,   // of a procedure that hot-cold optimization split: in the hot part, or a stub
   };
   static constexpr uint32_t kLargest = (1u << 24) - 1;  // of origin_size
 

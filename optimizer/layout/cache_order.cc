@@ -41,7 +41,7 @@ constexpr uint64_t kMostColoured = 96 << 10;  // bytes, of the hottest rows
 
 constexpr double kLeastGain = 0.02;  // cycles of a block, which takes four or five
 
-uint32_t lines_of(std::span<const CodePiece> pieces, std::span<const uint32_t> row,
+uint32_t lines_of(std::span<const CodeUnit> pieces, std::span<const uint32_t> row,
                   const CacheShape& cache) {
   uint64_t size = 0;
   for (const uint32_t piece : row) size += pieces[piece].size;
@@ -49,7 +49,7 @@ uint32_t lines_of(std::span<const CodePiece> pieces, std::span<const uint32_t> r
 }
 
 /// The lines of each block when the rows stand one behind the other.
-LinesOfBlocks place_blocks(std::span<const CodePiece> pieces,
+LinesOfBlocks place_blocks(std::span<const CodeUnit> pieces,
                            std::span<const std::vector<uint32_t>> rows, size_t blocks,
                            const CacheShape& cache) {
   LinesOfBlocks lines(blocks);
@@ -67,11 +67,11 @@ LinesOfBlocks place_blocks(std::span<const CodePiece> pieces,
   return lines;
 }
 
-size_t count_blocks(std::span<const CodePiece> pieces, const Trace& trace) {
+size_t count_blocks(std::span<const CodeUnit> pieces, const Trace& trace) {
   size_t count = 0;
   for (const uint32_t block : trace)
     if (block != kNone) count = std::max<size_t>(count, block + size_t{1});
-  for (const CodePiece& piece : pieces)
+  for (const CodeUnit& piece : pieces)
     for (const auto& [block, size] : piece.blocks) count = std::max<size_t>(count, block + 1);
   return count;
 }
@@ -95,7 +95,7 @@ std::vector<uint32_t> weights_of_turns(const CacheShape& cache) {
 }
 
 /// Rows in the order of their heat; the hottest are coloured, put in an order by conflicts.
-Rows coloured(std::span<const CodePiece> pieces, Rows rows, const Trace& trace,
+Rows coloured(std::span<const CodeUnit> pieces, Rows rows, const Trace& trace,
               const CacheShape& cache) {
   Rows chosen, rest;
   std::vector<uint32_t> lengths;  // of the chosen rows, in lines
@@ -121,7 +121,7 @@ Rows coloured(std::span<const CodePiece> pieces, Rows rows, const Trace& trace,
 }
 
 /// Rows of whole procedures by affinity, the hottest first.
-Rows whole_procedures(std::span<const CodePiece> pieces, const std::vector<Affinity>& affinities) {
+Rows whole_procedures(std::span<const CodeUnit> pieces, const std::vector<Affinity>& affinities) {
   std::vector<uint64_t> sizes;
   std::vector<double> heat;
   Rows members;  // by procedure
@@ -156,17 +156,17 @@ Rows whole_procedures(std::span<const CodePiece> pieces, const std::vector<Affin
 
 }  // namespace
 
-double fetch_cost(std::span<const CodePiece> pieces, std::span<const std::vector<uint32_t>> rows,
+double fetch_cost(std::span<const CodeUnit> pieces, std::span<const std::vector<uint32_t>> rows,
                   const Trace& trace, const CacheShape& cache) {
   return fetch_cost(trace, place_blocks(pieces, rows, count_blocks(pieces, trace), cache), cache);
 }
 
-std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodePiece> pieces,
+std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodeUnit> pieces,
                                                    const std::vector<Affinity>& affinities,
                                                    const Trace& trace, const CacheShape& cache) {
   std::vector<uint64_t> sizes;
   std::vector<double> heat;
-  for (const CodePiece& piece : pieces) {
+  for (const CodeUnit& piece : pieces) {
     sizes.push_back(piece.size);
     heat.push_back(piece.heat);
   }

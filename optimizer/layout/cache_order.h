@@ -13,7 +13,7 @@
 namespace respike {
 
 /// Code of one procedure that stays together.
-struct CodePiece {
+struct CodeUnit {
   ProcedureId procedure = kNone;
   uint64_t size = 0;                                  // bytes
   double heat = 0;                                    // bytes executed
@@ -24,12 +24,12 @@ struct CodePiece {
 /// which fetching costs least along `trace`: short rows by affinity (cluster.h) in an order by
 /// conflicts (colour.h), or whole procedures by affinity. Takes a few tens of megabytes for 96 KB
 /// of code or more.
-std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodePiece> pieces,
+std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodeUnit> pieces,
                                                    const std::vector<Affinity>& affinities,
                                                    const Trace& trace, const CacheShape& cache);
 
 /// fetch_cost() of rows of pieces that stand one behind the other.
-double fetch_cost(std::span<const CodePiece> pieces, std::span<const std::vector<uint32_t>> rows,
+double fetch_cost(std::span<const CodeUnit> pieces, std::span<const std::vector<uint32_t>> rows,
                   const Trace& trace, const CacheShape& cache);
 
 }  // namespace respike

@@ -316,10 +316,10 @@ class Builder {
   std::vector<uint32_t> coloured_order(const std::vector<uint32_t>& hot,
                                        const std::vector<Affinity>& affinities) {
     const CacheShape cache = program_.machine->icache;
-    std::vector<CodePiece> pieces;
+    std::vector<CodeUnit> pieces;
     for (const uint32_t p : hot) {
       const Piece& piece = pieces_[p];
-      CodePiece& code = pieces.emplace_back();
+      CodeUnit& code = pieces.emplace_back();
       code.procedure = piece.procedure;
       code.size = piece.size;
       code.heat = piece.heat;

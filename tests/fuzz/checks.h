@@ -33,6 +33,8 @@ FuzzResult check_instrument(std::span<const uint8_t> bytes);
 /// image with one entry in its table of unwind regions; `bytes` are its number of bundles (two
 /// bytes), then the entry's information block.
 FuzzResult check_unwind(std::span<const uint8_t> bytes);
+/// Rewrites debug sections for code in another order; debug.cc says what an input is.
+FuzzResult check_debug(std::span<const uint8_t> bytes);
 FuzzResult check_ir_text(std::string_view text);
 /// Checks a profile, a counter map or a counter file, told apart by their first bytes. Checksums
 /// are corrected first, so that the damage behind them is found.

@@ -55,6 +55,18 @@ x86_64 library.so $gcc "${free[@]}" -fPIC -shared -Wl,-soname,library.so "$sourc
 x86_64 throws $gxx -no-pie "$sources/throws.cc"
 x86_64 throws.pie $gxx -fPIE -pie -ffunction-sections "$sources/throws.cc"
 
+# Debug information: of the forms that compilers write, see debug.cc.
+debug() {  # NAME COMPILER FLAG...
+  "${@:2}" "${small[@]}" -o "$out/debug/$1"
+}
+mkdir -p "$out/debug"
+debug gcc5 $gxx -g -no-pie -Wl,-Ttext-segment=0 "${free[@]}" -fno-exceptions "$sources/program.c"
+debug gcc4 $gcc -gdwarf-4 -static -Wl,-Ttext-segment=0 "${free[@]}" -fno-asynchronous-unwind-tables "$sources/program.c"
+debug macros $gcc -g3 -fPIE -pie "${free[@]}" "$sources/program.c"
+debug clang5 clang --target=x86_64-linux-gnu -g -fPIE -pie "${free[@]}" "$sources/program.c"
+debug clang4 clang --target=x86_64-linux-gnu -gdwarf-4 -fdebug-types-section -fPIE -pie "${free[@]}" "$sources/program.c"
+debug throws $gxx -g -fPIE -pie "$sources/throws.cc"
+
 [[ -n $respike ]] || exit 0
 for image in tiny program.static program.pie far library.so throws ia64.tiny ia64.library ia64.calls \
   x86_64.program.pie x86_64.library.so x86_64.throws; do

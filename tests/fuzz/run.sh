@@ -3,7 +3,7 @@
 # fault.
 #
 # usage: tests/fuzz/run.sh TARGET SECONDS [BUILD]
-#   TARGET: reader, lifter, rewrite, instrument, ir_text, counting, unwind or emulation; ia64_lifter, ia64_rewrite and
+#   TARGET: reader, lifter, rewrite, instrument, ir_text, counting, unwind, debug or emulation; ia64_lifter, ia64_rewrite and
 #   ia64_instrument start from programs for Itanium only, x86_64_lifter and so on from programs for x86-64 only. BUILD: build directory, default build-fuzz
 # The corpus grows in BUILD/corpus/TARGET from run to run; findings are in BUILD/findings/TARGET.
 set -euo pipefail
@@ -43,6 +43,10 @@ elif [[ $target == unwind ]]; then
   build unwind_seeds
   "$build/tests/fuzz/unwind_seeds" "$corpus" "$seeds"/ia64.*
   options=(-max_len=2048)
+elif [[ $target == debug ]]; then
+  build debug_seeds
+  "$build/tests/fuzz/debug_seeds" "$corpus" "$seeds"/debug/*
+  options=(-max_len=65536)
 elif [[ $target == emulation ]]; then
   build emulation_seeds
   "$build/tests/fuzz/emulation_seeds" "$corpus"
@@ -52,7 +56,7 @@ else
   [[ $target != ia64_* ]] || only=ia64.
   [[ $target != x86_64_* ]] || only=x86_64.
   for seed in "$seeds/$only"*; do
-    [[ $seed == */done ]] || cp "$seed" "$corpus/seed-$(basename "$seed")"
+    [[ $seed == */done || -d $seed ]] || cp "$seed" "$corpus/seed-$(basename "$seed")"
   done
   options=(-max_len=200000)
 fi

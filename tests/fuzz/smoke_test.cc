@@ -17,6 +17,7 @@
 #include "optimizer/image/image.h"
 #include "optimizer/pipeline.h"
 #include "tests/fuzz/checks.h"
+#include "tests/fuzz/debug_seeds.h"
 #include "tests/fuzz/image_mutator.h"
 #include "tests/fuzz/unwind_seeds.h"
 #include "tests/unit/profile_testing.h"
@@ -41,6 +42,7 @@ Bytes rewritten(const Bytes& bytes, OptimizeOptions::Order order) {
 struct Seeds {
   std::vector<Bytes> alpha, ia64, x86_64;  // with the outputs of rewriting these images
   std::vector<Bytes> descriptors;          // of the Itanium images
+  std::vector<Bytes> debug;                // debug sections
 };
 
 Seeds make_seeds() {
@@ -53,6 +55,7 @@ Seeds make_seeds() {
     paths.insert(entry.path());
   Seeds seeds;
   for (const auto& path : paths) {
+    if (std::filesystem::is_directory(path)) continue;
     std::ifstream file(path, std::ios::binary);
     const Bytes bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const bool ia64 = path.filename().string().starts_with("ia64.");
@@ -66,6 +69,10 @@ Seeds make_seeds() {
     list.push_back(rewritten(bytes, OptimizeOptions::Order::random));
     list.push_back(rewritten(bytes, OptimizeOptions::Order::scatter));
   }
+  std::set<std::filesystem::path> debug;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() / "debug"))
+    debug.insert(entry.path());
+  for (const auto& path : debug) seeds.debug.push_back(debug_seeds::seed_of(read_image(path)));
   return seeds;
 }
 
@@ -150,6 +157,46 @@ TEST(FuzzSmoke, UnwindRegions) {
       bytes[random.below(bytes.size())] = static_cast<uint8_t>(random.next());
     const FuzzResult result = check_unwind(bytes);
     ASSERT_FALSE(result.finding) << *result.finding << " (seed " << seed << ")";
+    ++count;
+    deep += result.depth == FuzzDepth::rewritten;
+  }
+  EXPECT_GT(deep, count / 4);
+}
+
+/// A byte, a number of four or eight bytes, or the length of a section.
+void damage_debug(Bytes& bytes, FuzzRandom& random) {
+  const uint64_t at = random.below(bytes.size() - 8);
+  constexpr uint64_t kNumbers[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff, ~uint64_t{0}, 0x1000};
+  const uint64_t number = random.below(2) == 0 ? random.next() : kNumbers[random.below(7)];
+  switch (random.below(3)) {
+    case 0:
+      bytes[at] = static_cast<uint8_t>(random.next());
+      break;
+    case 1:
+      store(bytes.data() + at, static_cast<uint32_t>(number));
+      break;
+    default:
+      store(bytes.data() + at, number);
+      break;
+  }
+}
+
+TEST(FuzzSmoke, Debug) {
+  const std::vector<Bytes>& from = seeds().debug;
+  ASSERT_GT(from.size(), 4u);
+  for (const Bytes& seed : from) {
+    const FuzzResult result = check_debug(seed);
+    EXPECT_EQ(result.depth, FuzzDepth::rewritten) << result.error;
+  }
+  int deep = 0, count = 0;
+  for (uint64_t seed = 0; seed < 6'000; ++seed) {
+    FuzzRandom random(seed);
+    Bytes bytes = from[random.below(from.size())];
+    for (uint64_t n = 1 + random.below(3); n-- > 0;) damage_debug(bytes, random);
+    const std::clock_t start = std::clock();
+    const FuzzResult result = check_debug(bytes);
+    ASSERT_FALSE(result.finding) << *result.finding << " (seed " << seed << ")";
+    ASSERT_LT(std::clock() - start, kLongest) << "seed " << seed;
     ++count;
     deep += result.depth == FuzzDepth::rewritten;
   }

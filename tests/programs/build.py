@@ -90,9 +90,13 @@ class Builder:
             if all(pathlib.Path(i).stat().st_mtime <= output.stat().st_mtime for i in inputs):
                 return
         output.parent.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(command, capture_output=True, text=True)
+        # Whoever builds the same programs at the same time finds whole files only.
+        made = output.with_name(f"{output.name}.{os.getpid()}.tmp")
+        done = subprocess.run([made if word == output else word for word in command], capture_output=True, text=True)
         if done.returncode != 0:
             raise Failure(f"{' '.join(map(str, command))}\n{done.stderr}")
+        if output in command:
+            os.replace(made, output)
         stamp.write_text(text)
 
 

@@ -18,8 +18,8 @@ constexpr CacheShape kCache = {.line = 16, .sets = 8, .prefetched = 2};
 using Rows = std::vector<std::vector<uint32_t>>;
 
 /// Pieces of one block each; the block has the piece's number.
-std::vector<CodePiece> pieces_of(const std::vector<uint64_t>& sizes) {
-  std::vector<CodePiece> pieces;
+std::vector<CodeUnit> pieces_of(const std::vector<uint64_t>& sizes) {
+  std::vector<CodeUnit> pieces;
   for (uint32_t p = 0; p < sizes.size(); ++p)
     pieces.push_back({.procedure = p, .size = sizes[p], .heat = 1, .blocks = {{p, sizes[p]}}});
   return pieces;
@@ -27,7 +27,7 @@ std::vector<CodePiece> pieces_of(const std::vector<uint64_t>& sizes) {
 
 /// The cost by definition, byte by byte: address, contents of the set, lines that a miss
 /// prefetches.
-double cost_by_definition(const std::vector<CodePiece>& pieces, const Rows& rows,
+double cost_by_definition(const std::vector<CodeUnit>& pieces, const Rows& rows,
                           const Trace& trace) {
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> bytes;  // by block, half-open
   uint64_t at = 0;
@@ -92,7 +92,7 @@ TEST(CacheOrder, HoldsEveryPieceOnceAndCostsNoMoreThanAffinityAlone) {
     std::vector<uint64_t> sizes(1 + below(random, 30));
     for (uint64_t& size : sizes) size = 4 * (1 + below(random, below(random, 4) == 0 ? 100 : 12));
     auto pieces = pieces_of(sizes);
-    for (CodePiece& piece : pieces) piece.procedure = below(random, pieces.size());
+    for (CodeUnit& piece : pieces) piece.procedure = below(random, pieces.size());
     Trace trace = {kNone};
     for (int i = 0; i < 400; ++i)
       trace.push_back(below(random, 2) == 0   ? below(random, pieces.size())

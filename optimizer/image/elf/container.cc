@@ -22,6 +22,8 @@ constinit const Container elf::container = {
     .write = write,
     .relocation_number = relocation_number,
     .loader_rules = loader_rules,
+    .unpack = unpack,
+    .pack = pack,
 };
 
 }  // namespace respike

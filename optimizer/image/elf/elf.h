@@ -29,5 +29,7 @@ Segment segment_of(const ProgramHeader& header);  // program_headers.cc
 
 Image read(std::span<const uint8_t> bytes, const std::string& name);
 std::vector<uint8_t> write(const Image& input, const NewImage& output);
+std::span<const uint8_t> unpack(const Section& section, std::vector<uint8_t>& storage);
+std::vector<uint8_t> pack(const Section& section, std::vector<uint8_t> contents);
 
 }  // namespace respike::elf

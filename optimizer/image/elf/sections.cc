@@ -162,6 +162,8 @@ class Describer {
       for (const uint32_t section : plan->block.sections) in_block_[section] = true;
     moved_.resize(input.sections.size());
     for (const auto& moved : output.moved) moved_[moved.section] = &moved;
+    replaced_.resize(input.sections.size());
+    for (const auto& replaced : output.replaced) replaced_[replaced.section] = &replaced;
   }
 
   OutputSection describe(uint32_t number) {
@@ -186,7 +188,8 @@ class Describer {
   std::span<const Symbol> symbols_;
   SectionTable& table_;
   std::vector<bool> in_block_;                        // by number
-  std::vector<const NewImage::MovedSection*> moved_;  // by number
+  std::vector<const NewImage::MovedSection*> moved_;        // by number
+  std::vector<const NewImage::ReplacedSection*> replaced_;  // by number
 };
 
 OutputSection Describer::describe_input_section(uint32_t number) const {
@@ -224,6 +227,9 @@ OutputSection Describer::describe_input_section(uint32_t number) const {
     result.info = count_local_symbols(symbols_);
   } else if (table_.tables[number] != nullptr) {
     result.size = table_.tables[number]->relocations.size() * sizeof(RelaRecord);
+  } else if (replaced_[number] != nullptr) {
+    result.contents = replaced_[number]->contents;
+    result.size = result.contents.size();
   } else if (s.kind != Section::Kind::zero) {
     result.contents = s.contents;
   }
@@ -322,6 +328,12 @@ void check_request(const Image& input, const NewImage& output) {
     require(input,
             moved.section < input.sections.size() && input.sections[moved.section].allocated(),
             "a section without an address moves");
+  for (const auto& replaced : output.replaced)
+    require(input,
+            replaced.section < input.sections.size() &&
+                !input.sections[replaced.section].allocated() &&
+                input.sections[replaced.section].holds_program_data(),
+            "a section that is no plain contents is replaced");
   for (const uint32_t section : output.dropped_sections)
     require(input, section < input.sections.size() && !input.sections[section].allocated(),
             "an allocated section is dropped");

@@ -247,7 +247,7 @@ void Printer::block(const Procedure& procedure, BlockId id) {
   put_number("cfi", block.cfi_state, kNone);
   put_number("call_site", block.call_site, kNone);
   put_number("count", block.count, 0);
-  uint32_t flags = block.flags;
+  uint32_t flags = block.flags & ~uint32_t{BasicBlock::kHotCopy};  // for debug information only
   for (const BlockFlagName& flag : kBlockFlagNames) {
     if ((flags & flag.flag) != 0) put(" {}", flag.name);
     flags &= ~flag.flag;

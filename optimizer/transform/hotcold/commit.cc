@@ -155,7 +155,7 @@ class Committer {
       BasicBlock clone = procedure_.blocks[b];
       clone.instructions.assign(arena(), procedure_.blocks[b].instructions.span());
       clone.successors.assign(arena(), procedure_.blocks[b].successors.span());
-      clone.flags &= ~unsigned{BasicBlock::kEntry | BasicBlock::kAddressTaken};
+      clone.flags &= ~unsigned{BasicBlock::kEntry | BasicBlock::kAddressTaken | BasicBlock::kHotCopy};
       for (Instruction& i : clone.instructions) {
         if (i.has_reference()) i.immediate = clone_reference(i.immediate);
         result_.clone_instructions += i.is_pseudo() ? 0 : 1;
@@ -238,6 +238,7 @@ class Committer {
                            }).base();
     BasicBlock block;
     block.origin = procedure_.blocks[stub.place].origin;
+    block.flags |= BasicBlock::kHotCopy;
     block.cfi_state = states_.find(goal, false);
     uint32_t state = block.cfi_state;
     std::vector<Instruction> list;
@@ -257,6 +258,7 @@ class Committer {
 
   void write_hot(const HotBlock& hot) {
     BasicBlock& block = procedure_.blocks[hot.place];
+    block.flags |= BasicBlock::kHotCopy;
     std::vector<Instruction> list;
     block.cfi_state =
         states_.find(hot.code.empty() ? hot.end_state : hot.code.front().state, false);

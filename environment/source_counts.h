@@ -1,0 +1,32 @@
+#pragma once
+// Counts of a profile by source line, through the image's debug information.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "optimizer/image/image.h"
+#include "optimizer/profile/profile.h"
+
+namespace respike {
+
+struct SourceLine {
+  uint64_t count = 0;         // of the block that ran most often, of those with code of the line
+  uint64_t instructions = 0;  // executed, at most 2^64 - 1
+};
+
+struct SourceFile {
+  std::string path;  // as the compiler wrote it, made absolute by the compiler's folder
+  std::map<uint32_t, SourceLine> lines;  // by number; line 0 is code of no line
+  uint64_t instructions = 0;             // executed
+};
+
+/// The files with code of the blocks of `profile`, which is of `image`; those that executed most
+/// first. Code without a line is in a file without a name. `procedures`: names as in
+/// hottest_first(); empty: all. Throws Error when the image has no line tables.
+std::vector<SourceFile> counts_by_source(const Image& image, const Profile& profile,
+                                         const std::vector<std::string>& procedures,
+                                         const std::string& profile_path);
+
+}  // namespace respike

@@ -1,0 +1,654 @@
+// Entries keep their places and sizes; only the numbers in them change.
+//
+// Two passes over .debug_info. The first finds the abbreviations of entries whose code is in
+// several pieces now: they get ranges (unit.h). The second writes the numbers: addresses, offsets of
+// line tables and of lists. So references between entries, indices by name and type signatures stay
+// as they are, and memory is that of the sections. LLVM's reader is not used here, because a patch
+// needs the place of each field, and LLVM keeps trees of entries instead.
+//
+// Example: a function at 0x1040 of 0x30 bytes, whose cold half moved away: the fields "low_pc
+// 0x1040, high_pc 0x30" become "entry_pc 0x5000, ranges 0x7c", and at 0x7c of .debug_rnglists stand
+// [0x5000, 0x5018) and [0x7020, 0x7038).
+
+#include "optimizer/debug/entries.h"
+
+#include <fmt/format.h>
+#include <llvm/ADT/StringRef.h>
+#include <llvm/DebugInfo/DWARF/LowLevel/DWARFExpression.h>
+#include <llvm/Support/DataExtractor.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "optimizer/debug/frames.h"
+#include "optimizer/debug/lines.h"
+#include "optimizer/debug/lists.h"
+#include "optimizer/debug/sections.h"
+#include "optimizer/debug/unit.h"
+
+namespace respike::debug {
+namespace {
+
+constexpr size_t kMostPieces = 2;  // of a procedure that calls may refer to
+
+/// An entry: its declaration and where the values of its attributes are.
+struct Entry {
+  uint64_t offset = 0;  // in the section
+  Declaration* declaration = nullptr;
+  bool is_root = false;  // the unit's own entry
+  std::array<uint64_t, Declaration::kNoAttribute> places;
+
+  const Attribute& attribute(size_t i) const { return declaration->attributes[i]; }
+};
+
+class Rewriter {
+ public:
+  Rewriter(const Image& image, const AddressMap& map, Diagnostics& diagnostics);
+
+  void run(NewImage& output);
+
+ private:
+  using Form = std::tuple<uint64_t, unsigned, bool>;  // of a table: offset, version, 64-bit DWARF
+
+  Abbreviations& abbreviations_of(const Unit& unit);
+  template <typename F>
+  void for_entries(Unit& unit, F f);
+  ByteReader reader_at(const Unit& unit, uint64_t place) const;
+  std::vector<uint8_t>& out(const Unit& unit) { return unit.in_types_section ? types_ : info_; }
+
+  void read_bases(Unit& unit, const Entry& entry);
+  void find_pieces(Unit& unit, Entry& entry);
+  void find_file(const Unit& unit, const Entry& entry);
+  void find_callee(const Unit& unit, const Entry& entry);
+  void forget_callees();
+  bool keeps_its_inside(const Unit& unit, const Entry& entry);
+  void decide_base(Unit& unit, const Entry& entry);
+  void rewrite_entry(const Unit& unit, const Entry& entry);
+  void rewrite_extent(const Unit& unit, const Entry& entry);
+  void rewrite_address(const Unit& unit, const Entry& entry, size_t index);
+  void rewrite_lists(const Unit& unit, const Entry& entry, size_t index);
+  void rewrite_locations(const Unit& unit, const Entry& entry, size_t index);
+  void rewrite_expression(const Unit& unit, std::span<uint8_t> expression);
+  void rewrite_macros(uint64_t offset);
+  void rewrite_extents_by_address();
+
+  struct Extent {
+    uint64_t start = 0, end = 0;
+  };
+  std::optional<Extent> extent_of(const Unit& unit, const Entry& entry) const;
+  std::optional<uint64_t> address_in(const Unit& unit, const Entry& entry, size_t index) const;
+  uint64_t number_at(const Unit& unit, uint64_t place, unsigned size) const;
+  uint64_t offset_at(const Unit& unit, uint64_t place) const {
+    return number_at(unit, place, unit.offset_size());
+  }
+  void put_number(const Unit& unit, uint64_t place, unsigned size, uint64_t value);
+  void put_offset(const Unit& unit, uint64_t place, uint64_t value) {
+    put_number(unit, place, unit.offset_size(), value);
+  }
+
+  const Image& image_;
+  const AddressMap& map_;
+  Diagnostics& diagnostics_;
+  Sections sections_;
+  LineTables lines_;
+  AddressPool pool_;
+  Budget budget_;
+  Lists ranges_, locations_;
+  std::vector<Unit> units_;
+  std::map<Form, Abbreviations> abbreviations_;
+  std::vector<uint8_t> info_, types_, macro_, aranges_;
+  std::set<uint64_t> macros_done_;
+  std::vector<AddressMap::Range> found_;
+  std::vector<MovedPart> parts_;
+  size_t without_file_ = 0;
+  std::vector<std::pair<uint64_t, Declaration*>> calls_;  // of procedures: entry, and of the call
+  std::set<uint64_t> in_many_pieces_;                     // entries of procedures
+};
+
+std::vector<uint8_t> copy(std::span<const uint8_t> bytes) { return {bytes.begin(), bytes.end()}; }
+
+Rewriter::Rewriter(const Image& image, const AddressMap& map, Diagnostics& diagnostics)
+    : image_(image),
+      map_(map),
+      diagnostics_(diagnostics),
+      sections_(image),
+      lines_(sections_.contents(Part::line), map),
+      pool_(sections_.contents(Part::addr), map),
+      budget_(1000 + 16 * uint64_t{map.pieces().size()} +
+              16 * uint64_t{sections_.contents(Part::info).size()} +
+              4 * uint64_t{sections_.contents(Part::loclists).size() +
+                           sections_.contents(Part::loc).size()}),
+      ranges_(Lists::Kind::ranges, sections_, map, pool_, budget_, {}),
+      locations_(Lists::Kind::locations, sections_, map, pool_, budget_,
+                 [this](const Unit& unit, std::span<uint8_t> expression) {
+                   rewrite_expression(unit, expression);
+                 }),
+      units_(read_units(sections_.contents(Part::info), false)),
+      info_(copy(sections_.contents(Part::info))),
+      types_(copy(sections_.contents(Part::types))),
+      macro_(copy(sections_.contents(Part::macro))) {
+  const auto types = read_units(sections_.contents(Part::types), true);
+  units_.insert(units_.end(), types.begin(), types.end());
+}
+
+Abbreviations& Rewriter::abbreviations_of(const Unit& unit) {
+  const Form form(unit.abbreviations, unit.form.Version, unit.is64());
+  auto known = abbreviations_.find(form);
+  if (known == abbreviations_.end())
+    known = abbreviations_
+                .emplace(form, Abbreviations(sections_.contents(Part::abbrev), unit.abbreviations,
+                                             unit.form))
+                .first;
+  return known->second;
+}
+
+ByteReader Rewriter::reader_at(const Unit& unit, uint64_t place) const {
+  const auto section = sections_.contents(unit.in_types_section ? Part::types : Part::info);
+  ByteReader reader(section.first(unit.end), ".debug_info");
+  reader.seek(place);
+  return reader;
+}
+
+/// Calls f(entry) for the unit's own entry and for each entry that matters.
+template <typename F>
+void Rewriter::for_entries(Unit& unit, F f) {
+  Abbreviations& abbreviations = abbreviations_of(unit);
+  ByteReader reader = reader_at(unit, unit.entries);
+  Entry entry;
+  entry.is_root = true;
+  while (!reader.at_end()) {
+    entry.offset = reader.position();
+    const uint64_t code = reader.uleb128();
+    if (code == 0) continue;  // the end of a list of children
+    Declaration& declaration = abbreviations.find(code);
+    if (!declaration.matters && !entry.is_root && declaration.size != Declaration::kVariable) {
+      reader.skip(declaration.size);
+      continue;
+    }
+    entry.declaration = &declaration;
+    const auto& attributes = declaration.attributes;
+    for (size_t i = 0; i < attributes.size(); ++i) {
+      entry.places[i] = reader.position();
+      if (attributes[i].size != Attribute::kVariable)
+        reader.skip(attributes[i].size);
+      else
+        skip_value(attributes[i].form, unit.form, reader);
+    }
+    if (entry.is_root || entry.declaration->matters) f(entry);
+    entry.is_root = false;
+  }
+}
+
+uint64_t Rewriter::number_at(const Unit& unit, uint64_t place, unsigned size) const {
+  ByteReader reader = reader_at(unit, place);
+  switch (size) {
+    case 1:
+      return reader.read<uint8_t>();
+    case 2:
+      return reader.read<uint16_t>();
+    case 4:
+      return reader.read<uint32_t>();
+    default:
+      return reader.read<uint64_t>();
+  }
+}
+
+void Rewriter::put_number(const Unit& unit, uint64_t place, unsigned size, uint64_t value) {
+  if (size < 8 && value >> (8 * size) != 0)
+    throw Error(fmt::format("{:#x} does not fit into the field at {:#x} of .debug_info", value,
+                            place));
+  std::memcpy(out(unit).data() + place, &value, size);
+}
+
+/// The address that an attribute gives; nullopt: it gives something else.
+std::optional<uint64_t> Rewriter::address_in(const Unit& unit, const Entry& entry,
+                                             size_t index) const {
+  const uint16_t form = entry.attribute(index).form;
+  if (form == dwarf::DW_FORM_addr) return number_at(unit, entry.places[index], 8);
+  if (!is_address_index(form)) return std::nullopt;
+  ByteReader reader = reader_at(unit, entry.places[index]);
+  return pool_.old_address(unit, read_address_index(form, reader));
+}
+
+std::optional<Rewriter::Extent> Rewriter::extent_of(const Unit& unit, const Entry& entry) const {
+  const Declaration& declaration = *entry.declaration;
+  if (!declaration.has_extent()) return std::nullopt;
+  const auto low = address_in(unit, entry, declaration.low_pc);
+  if (!low) return std::nullopt;
+  Extent extent{*low, 0};
+  if (const auto high = address_in(unit, entry, declaration.high_pc)) {
+    extent.end = *high;
+    return extent;
+  }
+  const Attribute& high = entry.attribute(declaration.high_pc);
+  uint64_t length = 0;
+  if (high.form == dwarf::DW_FORM_implicit_const)
+    length = static_cast<uint64_t>(high.implicit);
+  else if (high.form == dwarf::DW_FORM_udata || high.form == dwarf::DW_FORM_sdata)
+    length = reader_at(unit, entry.places[declaration.high_pc]).uleb128();
+  else if (const auto size = fixed_size(high.form, unit.form))
+    length = number_at(unit, entry.places[declaration.high_pc], *size);
+  extent.end = extent.start + length;
+  return extent;
+}
+
+// ---- the first pass ----
+
+/// Notes the bases of addresses and lists that the unit's own entry gives.
+void Rewriter::read_bases(Unit& unit, const Entry& entry) {
+  for (size_t i = 0; i < entry.declaration->attributes.size(); ++i) {
+    const Attribute& attribute = entry.attribute(i);
+    const bool is_offset = is_section_offset(attribute.form, unit.form.Version);
+    switch (attribute.name) {
+      case dwarf::DW_AT_addr_base:
+      case dwarf::DW_AT_GNU_addr_base:
+        if (is_offset) unit.addr_base = offset_at(unit, entry.places[i]);
+        break;
+      case dwarf::DW_AT_rnglists_base:
+        if (is_offset) unit.rnglists_base = offset_at(unit, entry.places[i]);
+        break;
+      case dwarf::DW_AT_loclists_base:
+        if (is_offset) unit.loclists_base = offset_at(unit, entry.places[i]);
+        break;
+      default:
+        break;
+    }
+  }
+  // Only now, as the address may be one of the pool.
+  if (entry.declaration->low_pc != Declaration::kNoAttribute)
+    unit.low_pc = address_in(unit, entry, entry.declaration->low_pc);
+}
+
+/// Decides whether an entry needs ranges.
+void Rewriter::find_pieces(Unit& unit, Entry& entry) {
+  Declaration& declaration = *entry.declaration;
+  for (size_t i = 0; i < declaration.attributes.size(); ++i) {
+    const Attribute& attribute = entry.attribute(i);
+    if (!is_address_index(attribute.form) || attribute.name == dwarf::DW_AT_call_return_pc)
+      continue;
+    ByteReader reader = reader_at(unit, entry.places[i]);
+    pool_.use_as_start(unit, read_address_index(attribute.form, reader));
+  }
+  const bool is_procedure = declaration.tag == dwarf::DW_TAG_subprogram;
+  if (is_procedure && !declaration.has_extent())
+    for (size_t i = 0; i < declaration.attributes.size(); ++i)
+      if (entry.attribute(i).name == dwarf::DW_AT_ranges &&
+          is_section_offset(entry.attribute(i).form, unit.form.Version) &&
+          ranges_.count(unit, offset_at(unit, entry.places[i])) > kMostPieces)
+        in_many_pieces_.insert(entry.offset);
+  if (declaration.in_pieces && !is_procedure) return;
+  const auto extent = extent_of(unit, entry);
+  if (!extent || extent->start >= extent->end || !map_.is_code(extent->start)) return;
+  map_.find_ranges_of_entry(extent->start, extent->end, found_);
+  budget_.spend(found_.size());
+  if (is_procedure && found_.size() > kMostPieces) in_many_pieces_.insert(entry.offset);
+  const bool whole = found_.size() == 1 && found_.front().first == map_.find(extent->start);
+  if (!whole && !declaration.in_pieces) declaration.in_pieces = extent_fields(declaration, unit.form).possible;
+}
+
+/// Whether all code of the unit is in pieces that are as they were.
+bool Rewriter::keeps_its_inside(const Unit& unit, const Entry& entry) {
+  const auto extent = extent_of(unit, entry);
+  if (!extent) return map_.pieces().empty();
+  map_.find_parts(extent->start, extent->end, parts_);
+  return parts_.size() == 1 && parts_[0].new_end - parts_[0].new_start == extent->end - extent->start;
+}
+
+/// Notes which procedure's entry a call refers to.
+void Rewriter::find_callee(const Unit& unit, const Entry& entry) {
+  const Declaration& declaration = *entry.declaration;
+  if (declaration.callee == Declaration::kNoAttribute) return;
+  const uint16_t form = entry.attribute(declaration.callee).form;
+  const uint64_t place = entry.places[declaration.callee];
+  uint64_t callee = 0;
+  if (form == dwarf::DW_FORM_ref_udata)
+    callee = unit.offset + reader_at(unit, place).uleb128();
+  else if (form == dwarf::DW_FORM_ref_addr)
+    callee = number_at(unit, place, *fixed_size(form, unit.form));
+  else if (form == dwarf::DW_FORM_ref1 || form == dwarf::DW_FORM_ref2 ||
+           form == dwarf::DW_FORM_ref4 || form == dwarf::DW_FORM_ref8)
+    callee = unit.offset + number_at(unit, place, *fixed_size(form, unit.form));
+  else
+    return;
+  calls_.emplace_back(callee, entry.declaration);
+}
+
+/// gdb (13) writes behind its memory where a call refers to a procedure with more than two ranges.
+/// Such calls do not say what they call: gdb then shows no values at the callee's entry.
+void Rewriter::forget_callees() {
+  for (const auto& [callee, call] : calls_)
+    if (in_many_pieces_.contains(callee)) call->without_callee = true;
+  calls_ = {};
+}
+
+void Rewriter::find_file(const Unit& unit, const Entry& entry) {
+  for (const Attribute& attribute : entry.declaration->attributes)
+    if (attribute.name == dwarf::DW_AT_dwo_name || attribute.name == dwarf::DW_AT_GNU_dwo_name) {
+      if (keeps_its_inside(unit, entry)) return;
+      entry.declaration->without_file = true;
+      ++without_file_;
+      return;
+    }
+}
+
+// ---- the second pass ----
+
+/// Chooses the base of the unit's lists. Where the unit has ranges, its low_pc is nothing else.
+void Rewriter::decide_base(Unit& unit, const Entry& entry) {
+  const Declaration& declaration = *entry.declaration;
+  if (!unit.low_pc) return;
+  const bool is_field = entry.attribute(declaration.low_pc).form == dwarf::DW_FORM_addr;
+  const auto extent = extent_of(unit, entry);
+  if (declaration.in_pieces && extent_fields(declaration, unit.form).ranges_in_low) return;
+  if (declaration.in_pieces && is_field) {
+    // Lists of DWARF 4 have full addresses.
+    if (unit.form.Version < 5 || !extent) return;
+    map_.find_ranges(extent->start, extent->end, found_);
+    if (!found_.empty()) unit.new_base = found_.front().first;
+  } else if (extent && map_.is_code(extent->start)) {
+    map_.find_ranges_of_entry(extent->start, extent->end, found_);
+    unit.new_base = found_.empty() ? map_.find(extent->start).value_or(0) : found_[0].first;
+  } else {
+    unit.new_base = *unit.low_pc;
+  }
+}
+
+void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
+  const Declaration& declaration = *entry.declaration;
+  const Attribute& low = entry.attribute(declaration.low_pc);
+  const Attribute& high = entry.attribute(declaration.high_pc);
+  const uint64_t low_place = entry.places[declaration.low_pc];
+  const uint64_t high_place = entry.places[declaration.high_pc];
+  const auto extent = extent_of(unit, entry);
+  if (!extent) return;
+  const bool is_code = extent->start < extent->end && map_.is_code(extent->start);
+  found_.clear();
+  if (is_code)
+    map_.find_ranges_of_entry(extent->start, extent->end, found_);
+  else if (extent->start < extent->end)
+    found_.emplace_back(extent->start, extent->end);
+  budget_.spend(found_.size());
+  if (declaration.in_pieces) {
+    const ExtentFields fields = extent_fields(declaration, unit.form);
+    const uint64_t place = fields.ranges_in_low ? low_place : high_place;
+    const unsigned size = *fixed_size(fields.ranges_in_low ? low.form : high.form, unit.form);
+    std::memset(out(unit).data() + place, 0, size);
+    put_offset(unit, place, ranges_.add_ranges(unit, found_));
+    if (!fields.ranges_in_low && low.form == dwarf::DW_FORM_addr) {
+      uint64_t start = found_.empty() ? 0 : found_.front().first;
+      if (fields.low_name == dwarf::DW_AT_low_pc) start = unit.new_base;
+      put_number(unit, low_place, 8, start);
+    }
+    return;
+  }
+  if (!is_code) return;
+  const uint64_t start = found_.empty() ? map_.find(extent->start).value_or(0) : found_[0].first;
+  const uint64_t end = found_.empty() ? start : found_[0].second;
+  if (low.form == dwarf::DW_FORM_addr) put_number(unit, low_place, 8, start);
+  if (high.form == dwarf::DW_FORM_addr) {
+    put_number(unit, high_place, 8, end);
+  } else if (const auto size = fixed_size(high.form, unit.form); size && *size != 0) {
+    if (*size < 8 && (end - start) >> (8 * *size) != 0)
+      throw Error("the code of an entry is too long for its field");
+    put_number(unit, high_place, *size, end - start);
+  }
+}
+
+/// An address by itself: of a label, an entry, a call.
+void Rewriter::rewrite_address(const Unit& unit, const Entry& entry, size_t index) {
+  const auto old = address_in(unit, entry, index);
+  if (!old || *old == 0) return;
+  const Attribute& attribute = entry.attribute(index);
+  const bool returns =
+      attribute.name == dwarf::DW_AT_call_return_pc ||
+      (attribute.name == dwarf::DW_AT_low_pc && entry.declaration->tag == dwarf::DW_TAG_GNU_call_site);
+  if (!map_.is_code(returns ? *old - 1 : *old)) return;
+  // Where the call is gone, no frame returns.
+  const uint64_t now = (returns ? map_.find_behind(*old) : map_.find(*old)).value_or(0);
+  if (attribute.form == dwarf::DW_FORM_addr) {
+    put_number(unit, entry.places[index], 8, now);
+  } else if (returns) {
+    ByteReader reader = reader_at(unit, entry.places[index]);
+    pool_.use_as_return(unit, read_address_index(attribute.form, reader), now);
+  }
+}
+
+void Rewriter::rewrite_locations(const Unit& unit, const Entry& entry, size_t index) {
+  const Attribute& attribute = entry.attribute(index);
+  if (attribute.form == dwarf::DW_FORM_loclistx) return;  // through the table of offsets
+  const uint64_t old = offset_at(unit, entry.places[index]);
+  if (attribute.name == dwarf::DW_AT_location) {
+    for (size_t i = 0; i < entry.declaration->attributes.size(); ++i) {
+      if (entry.attribute(i).name != dwarf::DW_AT_GNU_locviews ||
+          !is_section_offset(entry.attribute(i).form, unit.form.Version))
+        continue;
+      const auto [list, views] =
+          locations_.move_with_views(unit, old, offset_at(unit, entry.places[i]));
+      put_offset(unit, entry.places[index], list);
+      put_offset(unit, entry.places[i], views);
+      return;
+    }
+  }
+  put_offset(unit, entry.places[index], locations_.move(unit, old));
+}
+
+void Rewriter::rewrite_lists(const Unit& unit, const Entry& entry, size_t index) {
+  const Attribute& attribute = entry.attribute(index);
+  const uint64_t place = entry.places[index];
+  const bool is_offset = is_section_offset(attribute.form, unit.form.Version);
+  if (may_be_location_list(attribute.name, attribute.form, unit.form.Version))
+    return rewrite_locations(unit, entry, index);
+  if (!is_offset) return;
+  switch (attribute.name) {
+    case dwarf::DW_AT_stmt_list:
+      return put_offset(unit, place, lines_.offset(offset_at(unit, place)));
+    case dwarf::DW_AT_ranges:
+    case dwarf::DW_AT_start_scope:
+      return put_offset(unit, place, ranges_.move(unit, offset_at(unit, place)));
+    case dwarf::DW_AT_rnglists_base:
+      return put_offset(unit, place, ranges_.new_base());
+    case dwarf::DW_AT_loclists_base:
+      return put_offset(unit, place, locations_.new_base());
+    case dwarf::DW_AT_macros:
+    case dwarf::DW_AT_GNU_macros:
+      return rewrite_macros(offset_at(unit, place));
+    default:
+      return;
+  }
+}
+
+/// Moves the addresses of procedures in an expression.
+void Rewriter::rewrite_expression(const Unit& unit, std::span<uint8_t> expression) {
+  const bool may_have_address = std::ranges::any_of(
+      expression, [](uint8_t byte) { return byte == dwarf::DW_OP_addr; });
+  if (!may_have_address || expression.size() < 9) return;
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(expression.data()), expression.size());
+  const llvm::DWARFExpression operations(llvm::DataExtractor(bytes, true, 8), 8, unit.form.Format);
+  for (const auto& operation : operations) {
+    if (operation.isError()) return;
+    if (operation.getCode() != dwarf::DW_OP_addr) continue;
+    uint8_t* field = expression.data() + operation.getEndOffset() - 8;
+    const auto address = load<uint64_t>(field);
+    if (map_.is_moved(address)) store(field, map_.find(address).value_or(address));
+  }
+}
+
+/// A part of .debug_macro names the line table of its files.
+void Rewriter::rewrite_macros(uint64_t offset) {
+  if (!macros_done_.insert(offset).second) return;
+  ByteReader reader(macro_, ".debug_macro");
+  reader.seek(offset);
+  const auto version = reader.read<uint16_t>();
+  const auto flags = reader.read<uint8_t>();
+  if (version < 4 || version > 5)
+    throw Error(fmt::format(".debug_macro has the version {}, which is not known", version));
+  if ((flags & 2) == 0) return;
+  const size_t place = reader.position();
+  if ((flags & 1) != 0) {
+    store(macro_.data() + place, lines_.offset(reader.read<uint64_t>()));
+  } else {
+    store(macro_.data() + place,
+          static_cast<uint32_t>(lines_.offset(reader.read<uint32_t>())));
+  }
+}
+
+void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
+  const Declaration& declaration = *entry.declaration;
+  if (declaration.has_extent()) rewrite_extent(unit, entry);
+  for (size_t i = 0; i < declaration.attributes.size(); ++i) {
+    if (declaration.has_extent() && (i == declaration.low_pc || i == declaration.high_pc)) continue;
+    const Attribute& attribute = entry.attribute(i);
+    if (attribute.form == dwarf::DW_FORM_addr || is_address_index(attribute.form)) {
+      rewrite_address(unit, entry, i);
+    } else if (is_expression(attribute.name, attribute.form, unit.form.Version)) {
+      ByteReader reader = reader_at(unit, entry.places[i]);
+      uint64_t size = 0;
+      if (attribute.form == dwarf::DW_FORM_block1)
+        size = reader.read<uint8_t>();
+      else if (attribute.form == dwarf::DW_FORM_block2)
+        size = reader.read<uint16_t>();
+      else if (attribute.form == dwarf::DW_FORM_block4)
+        size = reader.read<uint32_t>();
+      else
+        size = reader.uleb128();
+      rewrite_expression(unit, std::span(out(unit)).subspan(reader.position(), size));
+    } else {
+      rewrite_lists(unit, entry, i);
+    }
+  }
+}
+
+/// Writes .debug_aranges anew.
+void Rewriter::rewrite_extents_by_address() {
+  ByteReader reader(sections_.contents(Part::aranges), ".debug_aranges");
+  ByteWriter out;
+  while (!reader.at_end()) {
+    const size_t start = reader.position();
+    const size_t set = out.size();
+    uint64_t length = reader.read<uint32_t>();
+    const bool is64 = length == dwarf::DW_LENGTH_DWARF64;
+    if (is64) length = reader.read<uint64_t>();
+    const size_t end = reader.position() + length;
+    if (length > reader.remaining()) throw Error(".debug_aranges ends inside of a set");
+    reader.skip(2);
+    reader.skip(is64 ? 8 : 4);
+    const auto address_size = reader.read<uint8_t>();
+    const auto selector_size = reader.read<uint8_t>();
+    if (address_size != 8 || selector_size != 0)
+      throw Error(".debug_aranges has addresses of a size that is not known");
+    const size_t header = align_up(reader.position() - start, 16);
+    out.append(sections_.contents(Part::aranges).subspan(start, reader.position() - start));
+    out.bytes().resize(set + header);
+    if (start + header > end) throw Error(".debug_aranges has a set that is too short");
+    reader.seek(start + header);
+    while (reader.position() + 16 <= end) {
+      const auto address = reader.read<uint64_t>();
+      const auto size = reader.read<uint64_t>();
+      if (address == 0 && size == 0) break;
+      found_.clear();
+      if (size != 0 && map_.is_code(address))
+        map_.find_ranges(address, address + size, found_);
+      else
+        found_.emplace_back(address, address + size);
+      budget_.spend(found_.size());
+      for (const auto& [from, to] : found_) {
+        out.write(from);
+        out.write(to - from);
+      }
+    }
+    reader.seek(end);
+    out.write<uint64_t>(0);
+    out.write<uint64_t>(0);
+    if (is64)
+      out.patch<uint64_t>(set + 4, out.size() - set - 12);
+    else
+      out.patch<uint32_t>(set, static_cast<uint32_t>(out.size() - set - 4));
+  }
+  aranges_ = std::move(out.bytes());
+}
+
+void Rewriter::run(NewImage& output) {
+  for (Unit& unit : units_) {
+    for_entries(unit, [&](Entry& entry) {
+      if (entry.is_root) {
+        read_bases(unit, entry);
+        find_file(unit, entry);
+        pool_.move(unit);
+      }
+      find_pieces(unit, entry);
+      find_callee(unit, entry);
+    });
+  }
+  forget_callees();
+  for (Unit& unit : units_) {
+    for_entries(unit, [&](Entry& entry) {
+      if (entry.is_root) {
+        decide_base(unit, entry);
+        ranges_.start_unit(unit);
+        locations_.start_unit(unit);
+      }
+      rewrite_entry(unit, entry);
+    });
+    ranges_.end_unit();
+    locations_.end_unit();
+  }
+  ByteWriter abbreviations;
+  std::map<Form, uint64_t> places;
+  for (const auto& [form, table] : abbreviations_) {
+    places[form] = abbreviations.size();
+    dwarf::FormParams params;
+    params.Version = static_cast<uint16_t>(std::get<1>(form));
+    params.AddrSize = 8;
+    params.Format = std::get<2>(form) ? dwarf::DWARF64 : dwarf::DWARF32;
+    table.write(params, abbreviations);
+  }
+  for (const Unit& unit : units_)
+    put_offset(unit, unit.abbreviations_field,
+               places.at(Form(unit.abbreviations, unit.form.Version, unit.is64())));
+  rewrite_extents_by_address();
+
+  std::vector<NewImage::ReplacedSection> replaced;
+  std::vector<NewImage::AddedSection> added;
+  const auto put = [&](Part part, std::vector<uint8_t> contents) {
+    if (const auto section = sections_.section(part)) {
+      replaced.push_back({*section, sections_.packed(part, std::move(contents))});
+    } else if (!contents.empty()) {
+      NewImage::AddedSection& made = added.emplace_back();
+      made.name = kPartNames[static_cast<size_t>(part)];
+      made.contents = std::move(contents);
+    }
+  };
+  put(Part::info, std::move(info_));
+  put(Part::types, std::move(types_));
+  put(Part::abbrev, std::move(abbreviations.bytes()));
+  put(Part::line, lines_.take_contents());
+  put(Part::addr, pool_.take_contents());
+  put(Part::ranges, ranges_.take_contents(false));
+  put(Part::rnglists, ranges_.take_contents(true));
+  put(Part::loc, locations_.take_contents(false));
+  put(Part::loclists, locations_.take_contents(true));
+  put(Part::aranges, std::move(aranges_));
+  put(Part::macro, std::move(macro_));
+  put(Part::frame, move_frames(sections_.contents(Part::frame), map_));
+  output.replaced = std::move(replaced);
+  std::move(added.begin(), added.end(), std::back_inserter(output.added));
+  if (without_file_ != 0)
+    diagnostics_.warn(
+        fmt::format("the .dwo files of {} unit{} describe the code before rewriting: the output "
+                    "does not refer to them, and has their lines only",
+                    without_file_, without_file_ == 1 ? "" : "s"));
+}
+
+}  // namespace
+
+void rewrite(const Image& image, const AddressMap& map, NewImage& output,
+             Diagnostics& diagnostics) {
+  Rewriter(image, map, diagnostics).run(output);
+}
+
+}  // namespace respike::debug

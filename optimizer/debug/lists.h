@@ -1,0 +1,142 @@
+#pragma once
+// Range lists, location lists and the pool of addresses; private to this folder.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "optimizer/debug/address_map.h"
+#include "optimizer/debug/sections.h"
+#include "optimizer/debug/unit.h"
+
+namespace respike::debug {
+
+/// .debug_addr: addresses to which entries and lists refer by number.
+class AddressPool {
+ public:
+  AddressPool(std::span<const uint8_t> section, const AddressMap& map);
+
+  /// The input's address. Throws Error for numbers outside of the section.
+  uint64_t old_address(const Unit& unit, uint64_t index) const;
+  /// Moves all addresses of the unit's part of the pool as starts of code.
+  void move(const Unit& unit);
+  /// An entry uses the address as the start of code.
+  void use_as_start(const Unit& unit, uint64_t index);
+  /// An entry uses the address as a return address; what starts there has precedence.
+  void use_as_return(const Unit& unit, uint64_t index, uint64_t address);
+
+  std::vector<uint8_t> take_contents() { return std::move(contents_); }
+
+ private:
+  uint64_t place(const Unit& unit, uint64_t index) const;
+
+  std::span<const uint8_t> section_;
+  const AddressMap& map_;
+  std::vector<uint8_t> contents_;
+  std::vector<bool> is_start_;            // by place / 8
+  std::map<uint64_t, uint64_t> moved_;    // parts of the pool that were moved: start and end
+};
+
+/// How much work lists may cause, in proportion to the size of the debug information: entries that
+/// share lists, or contain each other, could multiply it.
+class Budget {
+ public:
+  explicit Budget(uint64_t size) : left_(size) {}
+  void spend(uint64_t amount) {
+    if (amount > left_) throw Error("its lists overlap too much");
+    left_ -= amount;
+  }
+
+ private:
+  uint64_t left_;
+};
+
+/// The lists of one kind, range lists or location lists, in both of their forms: that of DWARF 5,
+/// and that of DWARF 2 to 4, which have sections of their own.
+class Lists {
+ public:
+  enum class Kind : uint8_t { ranges, locations };
+  /// Changes the addresses in an expression.
+  using PatchExpression = std::function<void(const Unit&, std::span<uint8_t>)>;
+
+  Lists(Kind kind, const Sections& sections, const AddressMap& map, const AddressPool& pool,
+        Budget& budget, PatchExpression patch);
+
+  void start_unit(Unit& unit);
+  void end_unit();
+
+  /// Moves the list at an offset of the input's section; returns its offset in the output.
+  uint64_t move(const Unit& unit, uint64_t old_offset) { return move_list(unit, old_offset, {}); }
+  /// The same of a location list with the views of its entries, which stand at `old_views`; returns
+  /// the offset of the views, too.
+  std::pair<uint64_t, uint64_t> move_with_views(const Unit& unit, uint64_t old_offset,
+                                                uint64_t old_views);
+  /// How many entries the list at an offset of the input's section will have.
+  size_t count(const Unit& unit, uint64_t old_offset) {
+    return moved(read(unit, old_offset)).size();
+  }
+  /// Adds a range list.
+  uint64_t add_ranges(const Unit& unit, std::span<const AddressMap::Range> ranges);
+
+  /// Where the table of offsets of the unit's part of the section is, as rnglists_base says it.
+  uint64_t new_base() const { return base_; }
+
+  /// The new contents of the section, of DWARF 5 or of the older form.
+  std::vector<uint8_t> take_contents(bool dwarf5) {
+    return std::move((dwarf5 ? new5_ : new4_).bytes());
+  }
+  bool has_contents(bool dwarf5) const { return (dwarf5 ? new5_ : new4_).size() != 0; }
+
+ private:
+  struct Entry {
+    uint64_t start = 0;
+    uint64_t end = 0;
+    bool is_default = false;  // holds where no other entry does
+    std::span<const uint8_t> expression;
+    std::pair<uint64_t, uint64_t> views;
+  };
+  using Views = std::vector<std::pair<uint64_t, uint64_t>>;
+
+  uint64_t move_list(const Unit& unit, uint64_t old_offset, std::optional<uint64_t> old_views);
+  std::vector<Entry> read(const Unit& unit, uint64_t offset);
+  std::vector<Entry> read5(const Unit& unit, uint64_t offset);
+  std::vector<Entry> read4(const Unit& unit, uint64_t offset);
+  void read_views(std::vector<Entry>& entries, uint64_t offset, bool dwarf5);
+  /// Entries that are close together, [begin, end), and how their addresses are written.
+  struct Cluster {
+    enum class Base : uint8_t { unit, own, none };
+    size_t begin = 0, end = 0;
+    Base base = Base::none;
+  };
+  std::vector<Cluster> clusters_of(std::span<const Entry> entries, uint64_t unit_base) const;
+  void write_clusters(std::span<const Entry> entries, std::span<const Cluster> clusters,
+                      const Unit& unit);
+  void put_unit_first(std::vector<Entry>& entries, const Unit& unit) const;
+  std::vector<Entry> moved(const std::vector<Entry>& entries);
+  uint64_t write(const Unit& unit, const std::vector<Entry>& entries);
+  void write5(const std::vector<Entry>& entries, const Unit& unit);
+  void write4(const std::vector<Entry>& entries, const Unit& unit);
+  void write_expression(const Unit& unit, const Entry& entry, bool dwarf5, ByteWriter& out);
+  void start_part(const Unit& unit, uint64_t offsets);
+
+  Kind kind_;
+  std::span<const uint8_t> old5_, old4_;
+  const AddressMap& map_;
+  const AddressPool& pool_;
+  Budget& budget_;
+  PatchExpression patch_;
+  ByteWriter new5_, new4_;
+  std::map<std::tuple<uint64_t, uint64_t>, uint64_t> done_;  // of a unit: offset, views -> offset
+  uint64_t part_ = 0;  // of the unit, in new5_: the header
+  bool in_part_ = false;
+  bool part_is64_ = false;
+  uint64_t base_ = 0;
+  std::vector<AddressMap::Range> ranges_;
+};
+
+}  // namespace respike::debug

@@ -1,0 +1,131 @@
+#pragma once
+// Units of .debug_info and their abbreviations; private to this folder.
+
+#include <llvm/BinaryFormat/Dwarf.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "optimizer/base/bytes.h"
+
+namespace respike::debug {
+
+namespace dwarf = llvm::dwarf;
+
+/// What a unit's header says, and the bases that its first entry states.
+struct Unit {
+  uint64_t offset = 0;  // of the header, in the section
+  uint64_t entries = 0;  // of the first entry
+  uint64_t end = 0;
+  uint64_t abbreviations = 0;        // offset in .debug_abbrev
+  uint64_t abbreviations_field = 0;  // where the header says so
+  dwarf::FormParams form;
+  uint8_t type = 0;  // DW_UT_*; 0 before DWARF 5
+  bool in_types_section = false;
+
+  std::optional<uint64_t> low_pc;  // of the input: the base of its lists
+  std::optional<uint64_t> addr_base;
+  std::optional<uint64_t> rnglists_base;
+  std::optional<uint64_t> loclists_base;
+  uint64_t new_base = 0;  // of its lists in the output
+
+  bool is64() const { return form.Format == dwarf::DWARF64; }
+  unsigned offset_size() const { return form.getDwarfOffsetByteSize(); }
+  uint64_t read_offset(ByteReader& reader) const {
+    return is64() ? reader.read<uint64_t>() : reader.read<uint32_t>();
+  }
+};
+
+/// The headers of all units of .debug_info, or of .debug_types. Throws Error for headers that are
+/// damaged or of a version that is not known.
+std::vector<Unit> read_units(std::span<const uint8_t> section, bool is_types_section);
+
+struct Attribute {
+  uint16_t name = 0;
+  uint16_t form = 0;
+  int64_t implicit = 0;  // of DW_FORM_implicit_const
+  static constexpr uint8_t kVariable = 255;
+  uint8_t size = kVariable;  // bytes of a value, where all values have the same
+};
+
+/// An abbreviation: which attributes the entries with its code have.
+struct Declaration {
+  uint64_t code = 0;
+  uint16_t tag = 0;
+  bool has_children = false;
+  std::vector<Attribute> attributes;
+
+  /// Indices of attributes, or kNoAttribute.
+  static constexpr uint8_t kNoAttribute = 255;
+  uint8_t low_pc = kNoAttribute;
+  uint8_t high_pc = kNoAttribute;
+  bool matters = false;  // an attribute holds an address, or an offset of a list or a table
+  bool has_entry_pc = false;
+  static constexpr uint32_t kVariable = ~uint32_t{0};
+  uint32_t size = 0;  // bytes of all values of an entry, where all entries have the same
+  /// The entries have their code in several pieces: low_pc and high_pc give way to ranges.
+  bool in_pieces = false;
+  /// Another file would describe the code before rewriting: the entry must not name the file.
+  bool without_file = false;
+  /// The calls of some entries lead to code in many pieces, which gdb does not survive.
+  bool without_callee = false;
+  uint8_t callee = kNoAttribute;  // of a call
+
+  bool has_extent() const { return low_pc != kNoAttribute && high_pc != kNoAttribute; }
+};
+
+/// What becomes of the fields of low_pc and high_pc when an entry gets ranges. The fields' bytes
+/// stay where they are, so that no offset of an entry changes.
+struct ExtentFields {
+  bool possible = false;       // one of the fields has room for an offset
+  bool ranges_in_low = false;  // the offset stands in low_pc's field
+  uint16_t low_name = 0;       // low_pc keeps its value under another name; 0: it is padding
+};
+
+class Abbreviations {
+ public:
+  /// Reads the table at `offset`, for units of one form. Throws Error when it is damaged.
+  Abbreviations(std::span<const uint8_t> section, uint64_t offset, const dwarf::FormParams& form);
+
+  /// Throws Error when the table has no such code.
+  Declaration& find(uint64_t code) {
+    if (code - 1 < dense_.size()) return dense_[code - 1];
+    return find_sparse(code);
+  }
+  /// Appends the table with what the declarations have become.
+  void write(const dwarf::FormParams& form, ByteWriter& out) const;
+
+ private:
+  Declaration& find_sparse(uint64_t code);
+
+  std::vector<Declaration> dense_;  // codes 1, 2, 3 ...
+  std::map<uint64_t, Declaration> sparse_;
+};
+
+ExtentFields extent_fields(const Declaration& declaration, const dwarf::FormParams& form);
+
+/// Attributes that nothing else has, from here on; their values are padding.
+inline constexpr uint16_t kPadding = 0x3d52;
+
+/// Bytes of a value of `form`; nullopt: it depends on the value.
+std::optional<unsigned> fixed_size(uint16_t form, const dwarf::FormParams& params);
+/// Moves behind a value. Throws Error for forms that are not known.
+void skip_value(uint16_t form, const dwarf::FormParams& params, ByteReader& reader);
+
+bool is_address_index(uint16_t form);
+/// The number of the address in the unit's pool. `reader` stands at the value.
+uint64_t read_address_index(uint16_t form, ByteReader& reader);
+/// Whether the attribute's value is an offset of a location list, if it is an offset.
+bool may_be_location_list(uint16_t attribute, uint16_t form, unsigned version);
+/// Whether the value is an expression.
+bool is_expression(uint16_t attribute, uint16_t form, unsigned version);
+/// Whether the value is an offset into another debug section.
+bool is_section_offset(uint16_t form, unsigned version);
+/// Whether the value may change when code moves.
+bool matters(const Attribute& attribute, unsigned version);
+
+}  // namespace respike::debug
