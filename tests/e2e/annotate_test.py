@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""`profile annotate` prints counts beside source lines, as text and as HTML: the counts are those of the program, inlined
+code counts at its own lines, an output of Respike can be annotated like the original, and what cannot be shown is said."""
+
+import html.parser
+import re
+import shutil
+import subprocess
+import sys
+
+import common
+from common import Case, Skip, expect
+
+SOURCE = """\
+#include <stdio.h>
+static inline int twice(int x) {
+  return x * 2 + 1;
+}
+__attribute__((noinline)) static int sum(int rounds) {
+  int total = 0;
+  for (int i = 0; i < rounds; ++i) {
+    if (i % 4 == 3)
+      total ^= twice(total);
+    total += i;
+  }
+  return total;
+}
+int main(int argc, char** argv) {
+  if (argc > 5)
+    puts("<many> arguments & more");
+  printf("%d\\n", sum(1000));
+  return 0;
+}
+"""
+
+
+class Setup:
+    """A program with line tables, and the profile of a run."""
+
+    def __init__(self, scratch):
+        if shutil.which("gcc") is None:
+            raise Skip("there is no compiler for this host")
+        self.scratch = scratch
+        self.folder = scratch.folder()
+        self.source = self.folder / "counted loop.c"
+        self.source.write_text(SOURCE)
+        self.image = self.folder / "counted"
+        flags = ["-g", "-O1", "-fno-tree-vectorize", "-Wl,--emit-relocs", "-Wl,--build-id"]
+        subprocess.run(["gcc", *flags, self.source, "-o", self.image], check=True)
+        spool = scratch.folder()
+        instrumented = self.folder / "instrumented"
+        common.respike_ok("image", "instrument", self.image, "-o", instrumented, "--spool", spool)
+        subprocess.run([instrumented], check=True, capture_output=True)
+        self.profile = self.folder / "profile"
+        common.respike_ok("image", "collect", *spool.iterdir(), "-o", self.profile)
+
+    def annotate(self, *words):
+        return common.respike_ok("profile", "annotate", self.profile, *words).stdout
+
+
+def counts_of(text):
+    """Line number -> count, of all lines that have a count."""
+    found = re.findall(r"^ +([\d,]+) +[\d.]+% +(\d+)  ", text, re.MULTILINE)
+    return {int(number): int(count.replace(",", "")) for count, number in found}
+
+
+def check_counts(setup):
+    text = setup.annotate()
+    expect(str(setup.source) in text.splitlines()[0], f"the hottest file is not first: {text[:200]}")
+    counts = counts_of(text)
+    expected = {3: 250, 10: 1000, 12: 1, 17: 1}
+    for line, count in expected.items():
+        expect(counts.get(line) == count, f"line {line} ran {counts.get(line)} times, not {count}:\n{text}")
+    expect(counts.get(8) == 1000 or counts.get(7) == 1000, f"the loop's lines are wrong:\n{text}")
+    expect("total += i;" in text, "the source is not shown")
+
+
+def check_procedures(setup):
+    counts = counts_of(setup.annotate("--procedure", "main"))
+    expect(17 in counts and 10 not in counts, f"lines of other procedures are shown: {counts}")
+    outcome = common.respike("profile", "annotate", setup.profile, "--procedure", "nobody")
+    expect(outcome.status == 1 and "nobody" in outcome.stderr, outcome.stderr)
+
+
+def check_outputs(setup):
+    """An output has lines, too, and its counts are those of the profile that fits it."""
+    output = setup.folder / "rewritten"
+    common.respike_ok("image", "optimize", setup.image, "-o", output, "--layout", "random")
+    counts = counts_of(setup.annotate(output))
+    expect(counts.get(10) == 1000, f"the output's lines have other counts: {counts}")
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.text, self.problems = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.problems.append(f"</{tag}> closes nothing")
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def check_html(setup):
+    path = setup.folder / "page.html"
+    common.respike_ok("profile", "annotate", setup.profile, "--html", "-o", path)
+    page = Page()
+    page.feed(path.read_text())
+    expect(not page.open and not page.problems, f"the page is no HTML: {page.open} {page.problems}")
+    text = "".join(page.text)
+    expect('puts("<many> arguments & more");' in text, "source text is not escaped")
+    expect("total += i;" in text and "1,000" in text, "counts are missing")
+
+
+def check_refusals(setup):
+    """Without line tables, or without the source."""
+    stripped = setup.folder / "stripped"
+    subprocess.run(["objcopy", "--strip-debug", setup.image, stripped], check=True)
+    outcome = common.respike("profile", "annotate", setup.profile, stripped)
+    expect(outcome.status == 1 and "-g" in outcome.stderr, outcome.stderr)
+    hidden = setup.source.rename(setup.folder / "elsewhere.c")
+    try:
+        text = setup.annotate()
+        expect("cannot be read" in text and counts_of(text).get(10) == 1000, text)
+    finally:
+        hidden.rename(setup.source)
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    with common.Scratch() as scratch:
+        setup = Setup(scratch)
+        checks = (check_counts, check_procedures, check_outputs, check_html, check_refusals)
+        cases = [Case(c.__name__.removeprefix("check_"), lambda c=c: c(setup)) for c in checks]
+        return common.run_cases(cases, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
