@@ -254,8 +254,13 @@ class Encoder {
     return in_sequence_ && row.same_line(row_) && (discriminates_ || row.discriminator != 0);
   }
 
+  /// Whether gdb could take another row of the last row's address for the row of what follows.
+  bool is_crowded() const { return is_crowded_; }
+
   void write(const Row& row) {
     if (!in_sequence_) start(row.address);
+    is_crowded_ = has_row_ && row.address == row_.address && (is_crowded_ || !row.same_line(row_));
+    has_row_ = true;
     discriminates_ = row.discriminator != 0 || (row.line == row_.line && discriminates_);
     if (row.file != row_.file) operation(dwarf::DW_LNS_set_file, row.file);
     if (row.column != row_.column) operation(dwarf::DW_LNS_set_column, row.column);
@@ -293,7 +298,7 @@ class Encoder {
     row_ = {};
     row_.address = address;
     if (header_.default_statement) row_.flags = Row::kStatement;
-    discriminates_ = false;
+    discriminates_ = has_row_ = is_crowded_ = false;
     out_.write<uint8_t>(0);
     out_.write<uint8_t>(9);
     out_.write<uint8_t>(dwarf::DW_LNE_set_address);
@@ -356,6 +361,8 @@ class Encoder {
   ByteWriter& out_;
   Row row_;
   bool in_sequence_ = false;
+  bool has_row_ = false;  // row_ is a row of the sequence
+  bool is_crowded_ = false;
   bool discriminates_ = false;
 };
 
@@ -412,7 +419,8 @@ class Mover {
       Row covering = *std::prev(row);
       covering.address = part.new_start;
       covering.flags = 0;
-      if (!encoder_.in_sequence() || !covering.same_place(encoder_.last()))
+      if (!encoder_.in_sequence() || encoder_.is_crowded() ||
+          !covering.same_place(encoder_.last()))
         encoder_.write(covering);
     }
     const bool goes_on = last_ && last_->new_end == part.new_start && last_old_end_ == old;
@@ -427,8 +435,9 @@ class Mover {
 
   void write_at(Row row, uint64_t address, bool is_first = false) {
     row.address = address;
-    if (is_first && (row.flags & Row::kHidden) != 0) row.flags &= ~Row::kStatement;
-    if (is_first && (row.flags & Row::kStatement) != 0 && encoder_.would_hide(row))
+    const bool was_hidden = (row.flags & Row::kHidden) != 0, is_hidden = encoder_.would_hide(row);
+    if (was_hidden && !is_hidden) row.flags &= ~Row::kStatement;
+    if (is_first && !was_hidden && is_hidden && (row.flags & Row::kStatement) != 0)
       encoder_.end(address);
     encoder_.write(row);
   }

@@ -19,7 +19,7 @@ namespace respike {
 class Emitter {
  public:
   Emitter(const Program& program, const Layout& layout, const Placement& placement,
-          Diagnostics& diagnostics, std::vector<PlacedInstruction>* places);
+          Diagnostics& diagnostics, std::vector<PlacedInstruction>* places = nullptr);
 
   void write_unwind_tables();
   void write_code();
