@@ -68,6 +68,7 @@ class Rewriter {
   void forget_callees();
   bool keeps_its_inside(const Unit& unit, const Entry& entry);
   void decide_base(Unit& unit, const Entry& entry);
+  void make_plain(const Unit& unit, const Entry& entry);
   void rewrite_entry(const Unit& unit, const Entry& entry);
   void rewrite_extent(const Unit& unit, const Entry& entry);
   void rewrite_address(const Unit& unit, const Entry& entry, size_t index);
@@ -399,6 +400,19 @@ void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
   }
 }
 
+/// Makes a plain unit of a skeleton that does not name its file any more, as gdb demands. The header
+/// is 8 bytes shorter then: the abbreviation's number moves to the front, and what it leaves behind,
+/// with the rest of the header, is the value of an attribute for padding.
+void Rewriter::make_plain(const Unit& unit, const Entry& entry) {
+  const Declaration& declaration = *entry.declaration;
+  if (!declaration.without_file || declaration.tag != dwarf::DW_TAG_skeleton_unit) return;
+  if (unit.type != dwarf::DW_UT_skeleton || declaration.code >= 0x80)
+    throw Error("a skeleton unit has a form that is not known");
+  uint8_t* bytes = out(unit).data();
+  bytes[unit.offset + (unit.is64() ? 14 : 6)] = dwarf::DW_UT_compile;
+  bytes[unit.entries - 8] = static_cast<uint8_t>(declaration.code);
+}
+
 /// An address by itself: of a label, an entry, a call.
 void Rewriter::rewrite_address(const Unit& unit, const Entry& entry, size_t index) {
   const auto old = address_in(unit, entry, index);
@@ -589,6 +603,7 @@ void Rewriter::run(NewImage& output) {
     for_entries(unit, [&](Entry& entry) {
       if (entry.is_root) {
         decide_base(unit, entry);
+        make_plain(unit, entry);
         ranges_.start_unit(unit);
         locations_.start_unit(unit);
       }

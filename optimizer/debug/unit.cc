@@ -321,9 +321,13 @@ void write_declaration(const Declaration& declaration, const dwarf::FormParams& 
     for (const uint16_t padding : padding_forms(*fixed_size(old_form, form) - offset_size))
       write(next_padding++, padding);
   };
+  // A skeleton without its file is a plain unit, whose header is shorter: see Rewriter::make_plain.
+  const bool made_plain =
+      declaration.without_file && declaration.tag == dwarf::DW_TAG_skeleton_unit;
   out.uleb128(declaration.code);
-  out.uleb128(declaration.tag);
+  out.uleb128(made_plain ? dwarf::DW_TAG_compile_unit : declaration.tag);
   out.write<uint8_t>(declaration.has_children ? 1 : 0);
+  if (made_plain) write(next_padding++, dwarf::DW_FORM_data8);
   ExtentFields fields;
   if (declaration.in_pieces) fields = extent_fields(declaration, form);
   for (size_t i = 0; i < declaration.attributes.size(); ++i) {
