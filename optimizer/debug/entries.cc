@@ -107,7 +107,13 @@ class Rewriter {
   std::vector<AddressMap::Range> found_;
   std::vector<MovedPart> parts_;
   size_t without_file_ = 0;
-  std::vector<std::pair<uint64_t, Declaration*>> calls_;  // of procedures: entry, and of the call
+  struct Call {
+    uint64_t callee = 0;  // entry of the procedure
+    uint64_t entry = 0;
+    const Unit* unit = nullptr;
+    Declaration* declaration = nullptr;
+  };
+  std::vector<Call> calls_;
   std::set<uint64_t> in_many_pieces_;                     // entries of procedures
 };
 
@@ -316,14 +322,27 @@ void Rewriter::find_callee(const Unit& unit, const Entry& entry) {
     callee = unit.offset + number_at(unit, place, *fixed_size(form, unit.form));
   else
     return;
-  calls_.emplace_back(callee, entry.declaration);
+  calls_.push_back({callee, entry.offset, &unit, entry.declaration});
 }
 
 /// gdb (13) writes behind its memory where a call refers to a procedure with more than two ranges.
 /// Such calls do not say what they call: gdb then shows no values at the callee's entry.
 void Rewriter::forget_callees() {
-  for (const auto& [callee, call] : calls_)
-    if (in_many_pieces_.contains(callee)) call->without_callee = true;
+  for (const Call& call : calls_) {
+    if (!in_many_pieces_.contains(call.callee)) continue;
+    const uint64_t copy = abbreviations_of(*call.unit).copy_without_callee(*call.declaration);
+    if (copy == 0) {
+      call.declaration->without_callee = true;  // for all calls of the kind
+      continue;
+    }
+    uint8_t* number = out(*call.unit).data() + call.entry;
+    if (copy < 0x80) {
+      number[0] = static_cast<uint8_t>(copy);
+    } else {
+      number[0] = static_cast<uint8_t>(copy | 0x80);
+      number[1] = static_cast<uint8_t>(copy >> 7);
+    }
+  }
   calls_ = {};
 }
 

@@ -287,6 +287,17 @@ Abbreviations::Abbreviations(std::span<const uint8_t> section, uint64_t offset,
   }
 }
 
+uint64_t Abbreviations::copy_without_callee(Declaration& declaration) {
+  if (declaration.copy != 0) return declaration.copy;
+  const uint64_t number = dense_.size() + copied_.size() + 1;
+  const bool same_size = std::max(number, declaration.code) < 0x80 ||
+                         (std::min(number, declaration.code) >= 0x80 &&
+                          std::max(number, declaration.code) < 0x4000);
+  if (!sparse_.empty() || !same_size) return 0;
+  copied_.push_back(declaration.code);
+  return declaration.copy = number;
+}
+
 Declaration& Abbreviations::find_sparse(uint64_t code) {
   const auto found = sparse_.find(code);
   if (found == sparse_.end())
@@ -361,6 +372,12 @@ void write_declaration(const Declaration& declaration, const dwarf::FormParams& 
 
 void Abbreviations::write(const dwarf::FormParams& form, ByteWriter& out) const {
   for (const Declaration& declaration : dense_) write_declaration(declaration, form, out);
+  for (const uint64_t code : copied_) {
+    Declaration copy = dense_[code - 1];
+    copy.code = copy.copy;
+    copy.without_callee = true;
+    write_declaration(copy, form, out);
+  }
   for (const auto& [code, declaration] : sparse_) write_declaration(declaration, form, out);
   out.write<uint8_t>(0);
 }

@@ -74,6 +74,7 @@ struct Declaration {
   /// The calls of some entries lead to code in many pieces, which gdb does not survive.
   bool without_callee = false;
   uint8_t callee = kNoAttribute;  // of a call
+  uint64_t copy = 0;  // the number of a copy without callee; 0: there is none
 
   bool has_extent() const { return low_pc != kNoAttribute && high_pc != kNoAttribute; }
 };
@@ -96,6 +97,9 @@ class Abbreviations {
     if (code - 1 < dense_.size()) return dense_[code - 1];
     return find_sparse(code);
   }
+  /// The number of a copy of `declaration` that does not say what a call leads to. The number takes
+  /// as many bytes; 0: no such number is free.
+  uint64_t copy_without_callee(Declaration& declaration);
   /// Appends the table with what the declarations have become.
   void write(const dwarf::FormParams& form, ByteWriter& out) const;
 
@@ -104,6 +108,7 @@ class Abbreviations {
 
   std::vector<Declaration> dense_;  // codes 1, 2, 3 ...
   std::map<uint64_t, Declaration> sparse_;
+  std::vector<uint64_t> copied_;  // numbers; their copies have the numbers behind all others
 };
 
 ExtentFields extent_fields(const Declaration& declaration, const dwarf::FormParams& form);
