@@ -1,0 +1,162 @@
+"""Runs inside gdb for debug_stops_test.py: stops one image at instructions, or counts how often lines are reached.
+
+The environment variable DEBUG_JOB names a JSON file with: result; entry (e_entry); arguments and stdin of the program,
+or the socket of an emulator that waits for gdb; frames (how many are shown); stops, a list of [key, addresses, passes];
+most (stops wanted); lines, a list of FILE:LINE; most_hits.
+
+The result has: bias (of the addresses in the program), heap (its address, or 0), stops: a list of [key, text of the
+stack] in the order of the run, each when the program comes for the `passes`th time to one of the addresses; lines: for
+each line [hits of the breakpoint FILE:LINE, hits of all of the line's statements, at most most_hits each, number of
+statements], or null where gdb knows no code of the line."""
+
+import json
+import os
+import re
+import shlex
+
+import gdb
+
+JOB = json.load(open(os.environ["DEBUG_JOB"]))
+SETTINGS = (
+    *("pagination off", "confirm off", "width 0", "debuginfod enabled off", "print symbol off", "auto-load python-scripts off"),
+    *("print elements 60", "print repeats 1000", "print entry-values default", "print finish on", "startup-with-shell on"),
+    *("print static-members off", "print frame-arguments all", "breakpoint always-inserted on"),
+)
+
+
+def ask(command):
+    return gdb.execute(command, to_string=True)
+
+
+def alive():
+    thread = gdb.selected_thread()
+    return thread is not None and thread.is_valid()
+
+
+def read_bias():
+    for line in ask("info auxv").splitlines():
+        if "AT_ENTRY" in line:
+            return int(line.split()[-1], 16) - JOB["entry"]
+    raise gdb.GdbError("no AT_ENTRY")
+
+
+def heap():
+    try:
+        text = open(f"/proc/{gdb.selected_inferior().pid}/maps").read()
+    except OSError:
+        return 0
+    match = re.search(r"^([0-9a-f]+)-\S+ .*\[heap\]$", text, re.M)
+    return int(match[1], 16) if match else 0
+
+
+class Place:
+    """One of the places where the program shall stop once."""
+
+    def __init__(self, key, passes):
+        self.key, self.left, self.breakpoints = key, passes, []
+
+
+class Stop(gdb.Breakpoint):
+    def __init__(self, address, place):
+        super().__init__(f"*{address:#x}", internal=True)
+        self.silent = True
+        self.place = place
+        place.breakpoints.append(self)
+
+    def stop(self):
+        self.place.left -= 1
+        return self.place.left == 0
+
+
+def stops(bias, result):
+    places = {}
+    for key, addresses, passes in JOB["stops"]:
+        place = Place(key, passes)
+        for address in addresses:
+            Stop(address + bias, place)
+            places[address + bias] = place
+    while len(result["stops"]) < JOB["most"]:
+        ask("continue")
+        if not alive():
+            break
+        place = places.get(int(gdb.parse_and_eval("(unsigned long)$pc")))
+        if place is None or place.left > 0:
+            raise gdb.GdbError(f"stopped at {gdb.parse_and_eval('$pc')}")
+        for breakpoint in place.breakpoints:
+            breakpoint.delete()
+        place.breakpoints = []
+        result["heap"] = result["heap"] or heap()
+        result["stops"].append([place.key, ask(f"bt -full {JOB['frames']}")])
+
+
+def statements(line):
+    """The addresses of the line's statements."""
+    try:
+        _, found = gdb.decode_line(line)
+    except gdb.error:
+        return None
+    number = int(line.rpartition(":")[2])
+    addresses = set()
+    for place in found or ():
+        if place.symtab is not None and place.line == number:
+            addresses.update(entry.pc for entry in place.symtab.linetable().line(number) or ())
+    return addresses
+
+
+def lines(result):
+    known, counted = [], {}
+    for line in JOB["lines"]:
+        addresses = statements(line)
+        if not addresses:
+            known.append(None)
+            continue
+        by_line = gdb.Breakpoint(line, internal=True)
+        each = [gdb.Breakpoint(f"*{address:#x}", internal=True) for address in sorted(addresses)]
+        for breakpoint in (by_line, *each):
+            breakpoint.silent = True
+            breakpoint.ignore_count = JOB["most_hits"] - 1
+            counted[breakpoint.number] = breakpoint
+        known.append((by_line, each))
+    while True:
+        ask("continue")
+        if not alive():
+            break
+        full = [b for b in counted.values() if b.enabled and b.hit_count >= JOB["most_hits"]]
+        if not full:
+            raise gdb.GdbError(f"stopped at {gdb.parse_and_eval('$pc')}")
+        for breakpoint in full:
+            breakpoint.enabled = False
+    for entry in known:
+        if entry is None:
+            result["lines"].append(None)
+        else:
+            by_line, each = entry
+            result["lines"].append([by_line.hit_count, sorted(b.hit_count for b in each if b.hit_count), len(each)])
+
+
+def main():
+    for setting in SETTINGS:
+        gdb.execute(f"set {setting}")
+    ask("handle all nostop noprint pass")
+    ask("handle SIGTRAP stop noprint nopass")
+    if JOB["socket"]:
+        gdb.execute("set auto-solib-add off")
+        gdb.execute(f"set sysroot {JOB['sysroot']}")
+        ask(f"target remote {JOB['socket']}")
+    else:
+        arguments = " ".join(map(shlex.quote, JOB["arguments"]))
+        gdb.execute(f"set args {arguments} < {shlex.quote(JOB['stdin'])} > /dev/null 2>&1")
+        ask("starti")
+    bias = read_bias()
+    result = {"bias": bias, "heap": 0, "stops": [], "lines": []}
+    if JOB["stops"]:
+        stops(bias, result)
+    else:
+        lines(result)
+    with open(JOB["result"], "w") as out:
+        json.dump(result, out)
+    if alive():
+        ask("kill")
+
+
+main()

@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+"""At random stops gdb shows the same frames, arguments and variables in rewritten programs as in the originals, and
+breakpoints by line are hit as often.
+
+A stop is the K-th time that the program comes to an instruction; the instructions are drawn from those with an origin
+(debug_images.py), so that both programs stop at the same point of the execution. They have to come to their stops in
+the same order. At each stop the text of `bt -full` is compared, frame by frame: the function, the line, the arguments
+with their values at entry, and all variables of all blocks. Addresses of code in it are those of the input, and
+addresses of the heap are counted from its start, since images are of different sizes.
+
+For breakpoints, gdb is told FILE:LINE of lines of the program's own sources, and counts hits until the program ends, up
+to MOST_HITS. Where a block has several statements of a line, as the loop in `for (i = 0; i < n; i++)`, gdb takes the
+one with the lowest address, which another layout may change; so hits of all statements of a line have to be the same,
+and hits of the breakpoint in the original layout, and in others where no block has two of a line's statements.
+
+Programs of this host run natively, Alpha's under qemu-alpha.
+
+RESPIKE_STOPS: stops per program and layout (default 40); RESPIKE_LINES: lines (default 200)."""
+
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import threading
+
+import backtrace_test
+import common
+import debug_images
+import debug_readers
+
+STOPS = int(os.environ.get("RESPIKE_STOPS", 40))
+LINES = int(os.environ.get("RESPIKE_LINES", 200))
+FRAMES = 8
+MOST_HITS = 60
+MOST_PASSES = 6
+CANDIDATES = 8  # instructions drawn for each stop, since many are not executed
+GDB_TIMEOUT = 600.0
+MOST_WITHOUT = 0.02  # the share of values that may be optimized out in the output only, with hot-cold optimization
+PROGRAMS = {
+    "x86_64": {
+        "": "variables exceptions calls switches strings containers lua",
+        "dwarf4": "variables exceptions",
+        "O3": "variables exceptions",
+        "split": "variables",
+        "types": "exceptions",
+        "clang": "variables exceptions strings lua",
+        "clang4": "variables",
+        "clang-split": "variables",
+        "lto": "variables",
+    },
+    "alpha": {"": "variables exceptions calls strings", "dwarf4": "variables", "static": "exceptions"},
+}
+
+
+def page_up(address, page):
+    return -(-address // page) * page
+
+
+class Image:
+    """An image of a rewriting, and what its addresses are in the input."""
+
+    def __init__(self, rewriting, is_output):
+        self.rewriting, self.is_output = rewriting, is_output
+        self.path = rewriting.output if is_output else rewriting.image
+        data = self.path.read_bytes()
+        number = lambda at, size: int.from_bytes(data[at : at + size], "little")
+        self.entry = number(24, 8)
+        self.end = 0
+        for at in range(number(32, 8), number(32, 8) + 56 * number(56, 2), 56):
+            if number(at, 4) == 1:  # PT_LOAD
+                self.end = max(self.end, number(at + 16, 8) + number(at + 40, 8))
+        instructions = rewriting.instructions if is_output else rewriting.before
+        self.low, self.high = min(instructions), max(instructions)
+        self.returns = {
+            at + i.size: at for at, i in instructions.items() if i.mnemonic.startswith(("call", "jsr", "bsr")) and i.size
+        }
+
+    def origin(self, address):
+        """What a code address is in the input."""
+        if not self.is_output:
+            return f"code {address:#x}"
+        call = self.returns.get(address)
+        if call is not None and call in self.rewriting.origins:
+            old = self.rewriting.origins[call]
+            return f"code {old + self.rewriting.before[old].size:#x}"
+        return f"code {self.rewriting.origins.get(address, address):#x}"
+
+    def normal(self, text, bias, heap):
+        """A stack's text without what layouts change."""
+        heap = heap or page_up(bias + self.end, 8192)
+
+        def address(match):
+            value = int(match[0], 16)
+            if self.low <= value - bias <= self.high:
+                return self.origin(value - bias)
+            if heap <= value < heap + (1 << 28):
+                return f"heap+{value - heap:#x}"
+            return match[0]
+
+        text = re.sub(r"^(#\d+ +)0x[0-9a-f]+ in ", r"\1", text, flags=re.M)
+        text = re.sub(r"(\.cold)?\.frag\.\d+\b", "", text)
+        text = re.sub(r" <[^<>()]*\+\d+>", "", text)
+        return re.sub(r"\b0x[0-9a-f]+\b", address, text)
+
+
+def run(build, image, scratch, **wanted):
+    """Runs gdb on a copy of the image; returns what debug_stops_gdb.py says."""
+    folder = scratch.folder() / "run"  # paths of one length, since the program sees its path
+    folder.mkdir()
+    copy, result = folder / "image", folder / "result"
+    shutil.copy(image.path, copy)
+    source, remote = build.source, build.machine != "x86_64"
+    job = {
+        **{"stops": [], "lines": [], "most": 0, "most_hits": MOST_HITS, "frames": FRAMES},
+        **wanted,
+        **{"result": str(result), "entry": image.entry, "arguments": list(map(str, source.arguments))},
+        **{"stdin": str(source.stdin or "/dev/null"), "socket": str(folder / "gdb") if remote else "", "sysroot": common.SYSROOT},
+    }
+    (folder / "job").write_text(json.dumps(job))
+    command = ["gdb-multiarch", "-nx", "-batch", "-x", pathlib.Path(__file__).with_name("debug_stops_gdb.py"), copy]
+    environment = {**os.environ, "DEBUG_JOB": str(folder / "job"), "PYTHONNOUSERSITE": "1", "LD_BIND_NOW": "1"}
+    emulator = None
+    try:
+        if remote:
+            emulator = start_emulator(folder, copy, job)
+        gdb = common.run_command(command, timeout=GDB_TIMEOUT, cwd=folder, env=environment)
+    finally:
+        if emulator:
+            emulator.kill()
+            emulator.wait()
+    common.expect(result.exists(), f"gdb: {gdb.stderr.decode(errors='replace')[-500:]}")
+    return json.loads(result.read_text())
+
+
+def start_emulator(folder, image, job):
+    with open(job["stdin"], "rb") as stdin:
+        process = subprocess.Popen(
+            [*common.QEMU, "-g", job["socket"], "-0", "program", image, *job["arguments"]],
+            stdin=stdin,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env={"PATH": os.environ["PATH"]},
+        )
+    backtrace_test.wait_for(pathlib.Path(job["socket"]), process)
+    return process
+
+
+# --- Stops ----------------------------------------------------------------------------------------------------------
+
+
+def own_instructions(rewriting, build, scratch):
+    """{OLD: (file, line) of the innermost frame} of instructions with an origin in the program's own sources."""
+
+    def ask():
+        addresses = sorted(rewriting.news)
+        return dict(zip(addresses, debug_readers.symbolize(rewriting.image, addresses)))
+
+    folders = {str(file.parent) for file in build.source.files}
+    return {
+        old: frames[0][1:3]
+        for old, frames in debug_images.shared(("frames", build, rewriting.output), ask).items()
+        if frames and frames[-1][1] and os.path.dirname(frames[-1][1]) in folders and frames[0][2]
+    }
+
+
+def plan(rewriting, build, scratch):
+    """[(OLD, K)] drawn at random."""
+    generator = random.Random(build.name)
+    olds = sorted(own_instructions(rewriting, build, scratch))
+    chosen = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
+    return [(old, generator.randint(1, MOST_PASSES)) for old in chosen]
+
+
+def split_frames(text):
+    """The frames of a stack: [text of the frame with its variables]."""
+    return [part for part in re.split(r"^(?=#\d)", text, flags=re.M) if part.startswith("#")]
+
+
+class Tally:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.numbers = collections.Counter()
+
+    def add(self, **numbers):
+        with self.lock:
+            self.numbers.update(numbers)
+
+
+def compare_frame(before, after, where, problems, hot_cold):
+    """Compares a frame's lines; returns (number of values, of those without a value in the output only)."""
+    left, right = before.splitlines(), after.splitlines()
+    values = without = 0
+    if left[:1] != right[:1]:
+        problems.add("frame", f"{where}: {left[0]} became {right[0] if right else 'nothing'}")
+    elif len(left) != len(right):
+        problems.add("number of variables", f"{where}: {left} became {right}")
+        return 0, 0
+    for one, other in zip(left[1:], right[1:]):
+        values += " = " in one
+        if one == other:
+            continue
+        if hot_cold and other.endswith(" = <optimized out>") and one.split(" = ")[0] == other.split(" = ")[0]:
+            without += 1
+            continue
+        problems.add("variable", f"{where} {left[0][:80]}: {one.strip()} became {other.strip()}")
+    return values, without
+
+
+def check_stops(build, layout, scratch, tally):
+    rewriting = debug_images.rewritten(build, layout, scratch)
+    before, after = Image(rewriting, False), Image(rewriting, True)
+    hot_cold = layout == "profiled" and build.machine == "alpha"
+    drawn = plan(rewriting, build, scratch)
+    old_stops = [[old, [old], passes] for old, passes in drawn]
+    new_stops = [[old, rewriting.news[old], passes] for old, passes in drawn]
+    first = debug_images.shared(("stops", build, str(old_stops)), lambda: run(build, before, scratch, stops=old_stops, most=STOPS))
+    second = run(build, after, scratch, stops=new_stops, most=STOPS)
+    common.expect(first["stops"], "no stop was reached in the original")
+    problems = debug_images.Problems()
+    if [key for key, _ in first["stops"]] != [key for key, _ in second["stops"]]:
+        orders = [[hex(key) for key, _ in each["stops"]] for each in (first, second)]
+        at = next((i for i, (a, b) in enumerate(zip(*orders)) if a != b), min(map(len, orders)))
+        problems.add("order of stops", f"stop {at}: {orders[0][at:at + 3]} became {orders[1][at:at + 3]}")
+    by_key = {key: text for key, text in second["stops"]}
+    values = without = frames = 0
+    for key, text in first["stops"]:
+        if key not in by_key:
+            continue
+        one = split_frames(before.normal(text, first["bias"], first["heap"]))
+        other = split_frames(after.normal(by_key[key], second["bias"], second["heap"]))
+        where = f"at {key:#x}, now {' '.join(map(hex, rewriting.news[key]))}"
+        if len(one) != len(other):
+            problems.add("number of frames", f"{where}: {len(one)} became {len(other)}")
+        for left, right in zip(one, other):
+            numbers = compare_frame(left, right, where, problems, hot_cold)
+            values, without, frames = values + numbers[0], without + numbers[1], frames + 1
+    tally.add(stops=len(first["stops"]), frames=frames, values=values, without=without)
+    common.expect(not problems, f"{len(first['stops'])} stops\n    {debug_images.describe(problems)}")
+    common.expect(without <= MOST_WITHOUT * values, f"{without} of {values} values are optimized out in the output only")
+
+
+# --- Lines ----------------------------------------------------------------------------------------------------------
+
+
+def check_lines(build, layout, scratch, tally):
+    rewriting = debug_images.rewritten(build, layout, scratch)
+    own = {str(file) for file in build.source.files}
+    places = sorted({place for place in own_instructions(rewriting, build, scratch).values() if place[0] in own})
+    chosen = random.Random(build.name).sample(places, min(len(places), LINES))
+    lines = [f"{file}:{line}" for file, line in sorted(chosen)]
+    before, after = Image(rewriting, False), Image(rewriting, True)
+    first = debug_images.shared(("hits", build, str(lines)), lambda: run(build, before, scratch, lines=lines))
+    second = run(build, after, scratch, lines=lines)
+    problems = debug_images.Problems()
+    hits = 0
+    for line, one, other in zip(lines, first["lines"], second["lines"]):
+        shown = f"{os.path.basename(line)}: {one} became {other}"
+        if (one is None) != (other is None):
+            problems.add("code of a line", shown)
+        elif one is not None:
+            hits += one[0]
+            if one[1:] != other[1:]:
+                problems.add("hits of the statements of a line", shown)
+            elif one[0] != other[0] and (layout == "original" or one[2] == 1):
+                problems.add("hits of a breakpoint", shown)
+            elif one[0] != other[0]:
+                tally.add(ambiguous=1)
+    tally.add(lines=len(lines), hits=hits)
+    common.expect(not problems, f"{len(lines)} lines\n    {debug_images.describe(problems, 6)}")
+
+
+def main():
+    parser = common.argument_parser(__doc__)
+    parser.add_argument("--layout", choices=debug_images.LAYOUTS)
+    args = parser.parse_args()
+    tally, cases = Tally(), []
+    builds = {build.name: build for build in debug_images.builds()}
+    with common.Scratch() as scratch:
+        for machine, shapes in PROGRAMS.items():
+            for shape, programs in shapes.items():
+                for program in programs.split():
+                    build = builds.get(".".join(part for part in (program, machine, shape) if part))
+                    for layout in debug_images.LAYOUTS:
+                        if build is None or args.layout not in (None, layout):
+                            continue
+                        for what, function in (("stops", check_stops), ("lines", check_lines)):
+                            cases.append(
+                                common.Case(f"{what} {build.name} {layout}", lambda f=function, b=build, l=layout: f(b, l, scratch, tally))
+                            )
+        status = common.run_cases(cases, args)
+    numbers = tally.numbers
+    print(
+        f"{numbers['stops']} stops, {numbers['frames']} frames, {numbers['values']} values, {numbers['without']} of them optimized "
+        f"out in outputs only; {numbers['lines']} lines, {numbers['hits']} hits, {numbers['ambiguous']} lines where gdb took "
+        "another statement"
+    )
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
