@@ -30,8 +30,6 @@ COMPILE_TIMEOUT = 900.0
 TOOL_TIMEOUT = 600.0
 FLAGS = ("-w", "-O2", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing")
 EXAMPLES = 3
-shared = common.Shared()
-
 
 # --- Builds ---------------------------------------------------------------------------------------------------------
 
@@ -219,11 +217,6 @@ def find_build(name):
     return next(build for build in builds(large=True) if build.name == name)
 
 
-def compiled(build, scratch):
-    """The path of the build's image; compiled once."""
-    return shared(("image", build), lambda: _compile(build, scratch))
-
-
 def _compile(build, scratch):
     kept = os.environ.get("RESPIKE_DEBUG_IMAGES")
     folder = pathlib.Path(kept) / build.name if kept else scratch.folder()
@@ -265,42 +258,51 @@ LAYOUTS = {
 }
 
 
-def profile(build, scratch):
-    """The profile of the program's own run."""
-
-    def make():
-        folder, source = scratch.folder(), build.source
-
-        def check(counting):
-            run = build.on.run(counting, source.arguments, source.stdin)
-            common.expect(run.status >= 0, f"the counting image: {common.describe_status(run.status)}")
-
-        return profiles.count_image(compiled(build, scratch), folder, check)
-
-    return shared(("profile", build), make)
-
-
 def applies(build, layout):
     return layout != "profiled" or not build.source.library
 
 
-def rewritten(build, layout, scratch):
-    """The Rewriting of a build in a layout."""
+class Work:
+    """A build's image, and what several checks need of it."""
 
-    def make():
-        image = compiled(build, scratch)
+    def __init__(self, build, scratch):
+        self.build, self.scratch = build, scratch
+        self.shared = common.Shared()
+
+    @property
+    def image(self):
+        return self.shared("image", lambda: _compile(self.build, self.scratch))
+
+    @property
+    def instructions(self):
+        return self.shared("instructions", lambda: listing(self.build.on, self.image))
+
+    def profile(self):
+        """The profile of the program's own run."""
+
+        def make():
+            source = self.build.source
+
+            def check(counting):
+                run = self.build.on.run(counting, source.arguments, source.stdin)
+                common.expect(run.status >= 0, f"the counting image: {common.describe_status(run.status)}")
+
+            return profiles.count_image(self.image, self.scratch.folder(), check)
+
+        return self.shared("profile", make)
+
+    def rewritten(self, layout):
+        """A new Rewriting in a layout."""
         options = LAYOUTS[layout]
         if layout == "profiled":
-            options += ("--profile", profile(build, scratch))
-        output = scratch.folder() / image.name
+            options += ("--profile", self.profile())
+        output = self.scratch.folder() / self.image.name
         map_file = output.with_name("addresses")
-        common.respike_ok("image", "optimize", image, "-o", output, *options, "--address-map", map_file, timeout=TOOL_TIMEOUT)
-        return Rewriting(build.on, image, output, map_file)
-
-    return shared(("rewriting", build, layout), make)
+        common.respike_ok("image", "optimize", self.image, "-o", output, *options, "--address-map", map_file, timeout=TOOL_TIMEOUT)
+        return Rewriting(self, output, map_file)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Instruction:
     address: int
     size: int
@@ -329,30 +331,26 @@ def _mnemonic(text):
 def listing(machine, image):
     """All instructions of the image's code, by address; the last of each section has the size 0. Itanium's addresses
     carry the slot, where objdump has 0, 6 and 12."""
-
-    def make():
-        done = common.run_command([machine.objdump, "-d", "-z", "-w", "--no-show-raw-insn", image], timeout=TOOL_TIMEOUT)
-        common.expect(done.status == 0, f"{machine.objdump}: {done.stderr.decode(errors='replace')[:300]}")
-        itanium = machine is MACHINES["ia64"]
-        found = []
-        for line in done.stdout.decode(errors="replace").splitlines():
-            if line.startswith("Disassembly of section"):
-                found.append(None)
-                continue
-            match = _LISTED.match(line)
-            if match:
-                address = int(match[1], 16)
-                if itanium:
-                    address = address & ~15 | {0: 0, 6: 1, 12: 2}[address & 15]
-                found.append((address, _mnemonic(match[2])))
-        instructions = {}
-        for here, after in zip(found, [*found[1:], None]):
-            if here:
-                size = 0 if after is None else 1 if itanium else after[0] - here[0]
-                instructions[here[0]] = Instruction(here[0], size, here[1])
-        return instructions
-
-    return shared(("listing", image), make)
+    done = common.run_command([machine.objdump, "-d", "-z", "-w", "--no-show-raw-insn", image], timeout=TOOL_TIMEOUT)
+    common.expect(done.status == 0, f"{machine.objdump}: {done.stderr.decode(errors='replace')[:300]}")
+    itanium = machine is MACHINES["ia64"]
+    found = []
+    for line in done.stdout.decode(errors="replace").splitlines():
+        if line.startswith("Disassembly of section"):
+            found.append(None)
+            continue
+        match = _LISTED.match(line)
+        if match:
+            address = int(match[1], 16)
+            if itanium:
+                address = address & ~15 | {0: 0, 6: 1, 12: 2}[address & 15]
+            found.append((address, sys.intern(_mnemonic(match[2]))))
+    instructions = {}
+    for here, after in zip(found, [*found[1:], None]):
+        if here:
+            size = 0 if after is None else 1 if itanium else after[0] - here[0]
+            instructions[here[0]] = Instruction(here[0], size, here[1])
+    return instructions
 
 
 class Rewriting:
@@ -361,8 +359,8 @@ class Rewriting:
     origins: {NEW: OLD}; synthesized: {NEW: kind}; kept: addresses of code that the map does not list, and which is the
     same in both images; instructions, before: {address: Instruction} of the output and of the input."""
 
-    def __init__(self, machine, image, output, map_file):
-        self.machine, self.image, self.output, self.map_file = machine, image, output, map_file
+    def __init__(self, work, output, map_file):
+        self.work, self.image, self.output, self.map_file = work, work.image, output, map_file
         self.origins, self.synthesized = {}, {}
         previous = -1
         for line in pathlib.Path(map_file).read_text().splitlines():
@@ -379,11 +377,15 @@ class Rewriting:
 
     @functools.cached_property
     def instructions(self):
-        return listing(self.machine, self.output)
+        return listing(self.work.build.on, self.output)
 
-    @functools.cached_property
+    @property
     def before(self):
-        return listing(self.machine, self.image)
+        return self.work.instructions
+
+    def remove(self):
+        self.output.unlink()
+        self.map_file.unlink()
 
     @functools.cached_property
     def news(self):
@@ -453,3 +455,18 @@ def describe(problems, limit=EXAMPLES):
         shown = "; ".join(map(str, examples[:limit]))
         parts.append(f"{len(examples)} x {kind}: {shown}")
     return "\n    ".join(parts)
+
+
+def check_layouts(work, layouts, check):
+    """Calls check(layout), which returns Problems, for the layouts that apply; fails after all of them."""
+    failures = []
+    for layout in layouts:
+        if applies(work.build, layout):
+            try:
+                problems = check(layout)
+            except common.Failure as failure:
+                failures.append(f"{layout}: {failure}")
+                continue
+            if problems:
+                failures.append(f"{layout}:\n    {describe(problems)}")
+    common.expect(not failures, "\n  ".join(["", *failures]))

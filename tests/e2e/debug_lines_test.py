@@ -39,14 +39,16 @@ class Tally:
                 self.synthesized[kind] = self.synthesized.get(kind, 0) + 1
 
 
-def of_input(what, build, scratch, read):
-    """What a reader says of the build's image; asked once."""
-    return debug_images.shared((what, build), lambda: read(debug_images.compiled(build, scratch)))
+def lines_of_input(work):
+    """{OLD: frames} of all instructions."""
+    addresses = sorted(work.instructions)
+    return dict(zip(addresses, debug_readers.symbolize(work.image, addresses)))
 
 
-def compare_lines(rewriting, frames_before):
-    """Problems of the lines of all instructions. `frames_before`: {OLD: frames}."""
+def compare_lines(rewriting):
+    """Problems of the lines of all instructions."""
     problems = debug_images.Problems()
+    frames_before = rewriting.work.shared("lines", lambda: lines_of_input(rewriting.work))
     pairs = rewriting.pairs()
     frames_after = debug_readers.symbolize(rewriting.output, [new for new, _ in pairs])
     for (new, old), after in zip(pairs, frames_after):
@@ -59,11 +61,6 @@ def compare_lines(rewriting, frames_before):
     return problems
 
 
-def symbolize_input(rewriting):
-    addresses = sorted(rewriting.before)
-    return dict(zip(addresses, debug_readers.symbolize(rewriting.image, addresses)))
-
-
 def compare_symbols(rewriting):
     problems = debug_images.Problems()
     before, after = debug_readers.Symbols(rewriting.image), debug_readers.Symbols(rewriting.output)
@@ -74,17 +71,17 @@ def compare_symbols(rewriting):
     return problems
 
 
-def gdb_of_input(image, build):
+def gdb_of_input(work):
     """What gdb says of the input, and the addresses whose places it was asked for."""
-    addresses = sorted(debug_images.listing(build.on, image))
-    chosen = sorted(random.Random(build.name).sample(addresses, min(len(addresses), GDB_PLACES)))
-    return chosen, debug_readers.gdb_says(image, chosen)
+    addresses = sorted(work.instructions)
+    chosen = sorted(random.Random(work.build.name).sample(addresses, min(len(addresses), GDB_PLACES)))
+    return chosen, debug_readers.gdb_says(work.image, chosen)
 
 
-def compare_gdb(rewriting, build, scratch):
+def compare_gdb(rewriting):
     """gdb's view of some instructions, and of all names."""
     problems = debug_images.Problems()
-    chosen, before = of_input("gdb", build, scratch, lambda image: gdb_of_input(image, build))
+    chosen, before = rewriting.work.shared("gdb", lambda: gdb_of_input(rewriting.work))
     places, kept = dict(zip(chosen, before["places"])), set(rewriting.kept)
     pairs = [(new, old) for old in chosen for new in rewriting.news.get(old, [old] if old in kept else [])]
     after = debug_readers.gdb_says(rewriting.output, [new for new, _ in pairs])
@@ -103,16 +100,16 @@ def compare_gdb(rewriting, build, scratch):
     return problems
 
 
-def compare_complaints(rewriting, build, scratch, tally):
-    problems = debug_images.Problems()
-    known = of_input("readelf", build, scratch, debug_readers.readelf_complaints)
+def compare_complaints(rewriting, tally):
+    problems, work = debug_images.Problems(), rewriting.work
+    known = work.shared("readelf", lambda: debug_readers.readelf_complaints(work.image))
     for line in sorted(debug_readers.readelf_complaints(rewriting.output) - known):
         problems.add("readelf complains", line)
     try:
-        known = of_input("verify", build, scratch, verify_or_none)
+        known = work.shared("verify", lambda: verify_or_none(work.image))
         if known is None:
             with tally.lock:
-                tally.no_end.append(build.name)
+                tally.no_end.append(work.build.name)
         else:
             for line in sorted(debug_readers.verify_complaints(rewriting.output) - known):
                 problems.add("llvm-dwarfdump --verify complains", line)
@@ -132,26 +129,33 @@ def has_sections(image):
     return any(name.startswith((".debug_info", ".debug_line")) for name in debug_readers.sections(image.read_bytes()))
 
 
-def check(build, layout, scratch, tally):
-    rewriting = debug_images.rewritten(build, layout, scratch)
+def check_layout(work, layout, tally):
+    rewriting = work.rewritten(layout)
     problems = rewriting.check_map()
-    common.expect(has_sections(rewriting.output), "the output has no debug information")
-    before = of_input("lines", build, scratch, lambda _: symbolize_input(rewriting))
+    if not has_sections(rewriting.output):
+        problems.add("no debug information", rewriting.output.name)
+        return problems
     for found in (
-        compare_lines(rewriting, before),
+        compare_lines(rewriting),
         compare_symbols(rewriting),
-        compare_gdb(rewriting, build, scratch),
-        compare_complaints(rewriting, build, scratch, tally),
+        compare_gdb(rewriting),
+        compare_complaints(rewriting, tally),
     ):
         problems.update(found)
     tally.add(rewriting)
-    common.expect(not problems, f"{len(rewriting.origins)} instructions\n    {debug_images.describe(problems)}")
+    rewriting.remove()
+    return problems
+
+
+def check(build, layouts, scratch, tally):
+    work = debug_images.Work(build, scratch)
+    debug_images.check_layouts(work, layouts, lambda layout: check_layout(work, layout, tally))
 
 
 def stale_information(scratch):
     """The debug information of the input does not fit to the output, and this test says so."""
-    build = debug_images.find_build("variables.x86_64")
-    rewriting = debug_images.rewritten(build, "random", scratch)
+    work = debug_images.Work(debug_images.find_build("variables.x86_64"), scratch)
+    rewriting = work.rewritten("random")
     output = scratch.folder() / "stale"
     command, folder = ["objcopy"], scratch.folder()
     for name in debug_readers.sections(rewriting.image.read_bytes()):
@@ -160,8 +164,8 @@ def stale_information(scratch):
             command += ["--remove-section", name, "--add-section", f"{name}={folder / name}"]
     done = common.run_command([*command, rewriting.output, output])
     common.expect(done.status == 0, f"objcopy: {done.stderr.decode()[:300]}")
-    stale = debug_images.Rewriting(rewriting.machine, rewriting.image, output, rewriting.map_file)
-    problems = compare_lines(stale, of_input("lines", build, scratch, lambda _: symbolize_input(rewriting)))
+    stale = debug_images.Rewriting(work, output, rewriting.map_file)
+    problems = compare_lines(stale)
     wrong = sum(map(len, problems.values()))
     common.expect(2 * wrong > len(rewriting.origins), f"only {wrong} of {len(rewriting.origins)} instructions are found wrong")
 
@@ -173,10 +177,8 @@ def main():
     tally = Tally()
     with common.Scratch() as scratch:
         cases = [
-            common.Case(f"{build.name} {layout}", lambda b=build, l=layout: check(b, l, scratch, tally))
+            common.Case(build.name, lambda b=build: check(b, [args.layout] if args.layout else debug_images.LAYOUTS, scratch, tally))
             for build in debug_images.builds(LARGE)
-            for layout in debug_images.LAYOUTS
-            if debug_images.applies(build, layout) and args.layout in (None, layout)
         ]
         cases.append(common.Case("stale information", lambda: stale_information(scratch)))
         status = common.run_cases(cases, args)

@@ -317,14 +317,20 @@ class Tally:
                 self.numbers[name] += getattr(comparison, name)
 
 
-def check(build, layout, scratch, tally):
-    rewriting = debug_images.rewritten(build, layout, scratch)
-    before = debug_images.shared(("entries", build), lambda: read_entries(rewriting.image))
+def check_layout(work, layout, tally):
+    rewriting = work.rewritten(layout)
+    before = work.shared("entries", lambda: read_entries(work.image))
     common.expect(before, "the input has no debug information")
-    comparison = Comparison(rewriting, before, layout == "profiled" and build.machine == "alpha")
+    comparison = Comparison(rewriting, before, layout == "profiled" and work.build.machine == "alpha")
     problems = comparison.run()
     tally.add(comparison)
-    common.expect(not problems, f"{comparison.scopes} scopes, {comparison.values} places of variables\n    {debug_images.describe(problems)}")
+    rewriting.remove()
+    return problems
+
+
+def check(build, layouts, scratch, tally):
+    work = debug_images.Work(build, scratch)
+    debug_images.check_layouts(work, layouts, lambda layout: check_layout(work, layout, tally))
 
 
 def main():
@@ -334,10 +340,8 @@ def main():
     tally = Tally()
     with common.Scratch() as scratch:
         cases = [
-            common.Case(f"{build.name} {layout}", lambda b=build, l=layout: check(b, l, scratch, tally))
+            common.Case(build.name, lambda b=build: check(b, [args.layout] if args.layout else debug_images.LAYOUTS, scratch, tally))
             for build in debug_images.builds(LARGE)
-            for layout in debug_images.LAYOUTS
-            if debug_images.applies(build, layout) and args.layout in (None, layout)
         ]
         status = common.run_cases(cases, args)
     numbers = tally.numbers

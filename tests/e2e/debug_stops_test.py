@@ -108,15 +108,15 @@ class Image:
         return re.sub(r"\b0x[0-9a-f]+\b", address, text)
 
 
-def run(build, image, scratch, **wanted):
+def run(work, image, **wanted):
     """Runs gdb on a copy of the image; returns what debug_stops_gdb.py says."""
-    folder = scratch.folder() / "run"  # paths of one length, since the program sees its path
+    build, folder = work.build, work.scratch.folder() / "run"  # paths of one length, since the program sees its path
     folder.mkdir()
     copy, result = folder / "image", folder / "result"
     shutil.copy(image.path, copy)
     source, remote = build.source, build.machine != "x86_64"
     job = {
-        **{"stops": [], "lines": [], "most": 0, "most_hits": MOST_HITS, "frames": FRAMES},
+        **{"stops": [], "lines": [], "most_hits": MOST_HITS, "frames": FRAMES},
         **wanted,
         **{"result": str(result), "entry": image.entry, "arguments": list(map(str, source.arguments))},
         **{"stdin": str(source.stdin or "/dev/null"), "socket": str(folder / "gdb") if remote else "", "sysroot": common.SYSROOT},
@@ -154,27 +154,30 @@ def start_emulator(folder, image, job):
 # --- Stops ----------------------------------------------------------------------------------------------------------
 
 
-def own_instructions(rewriting, build, scratch):
-    """{OLD: (file, line) of the innermost frame} of instructions with an origin in the program's own sources."""
+def own_instructions(work):
+    """{OLD: (file, line) of the innermost frame} of instructions of the program's own sources."""
 
     def ask():
-        addresses = sorted(rewriting.news)
-        return dict(zip(addresses, debug_readers.symbolize(rewriting.image, addresses)))
+        addresses = sorted(work.instructions)
+        return dict(zip(addresses, debug_readers.symbolize(work.image, addresses)))
 
-    folders = {str(file.parent) for file in build.source.files}
+    folders = {str(file.parent) for file in work.build.source.files}
     return {
         old: frames[0][1:3]
-        for old, frames in debug_images.shared(("frames", build, rewriting.output), ask).items()
+        for old, frames in work.shared("frames", ask).items()
         if frames and frames[-1][1] and os.path.dirname(frames[-1][1]) in folders and frames[0][2]
     }
 
 
-def plan(rewriting, build, scratch):
-    """[(OLD, K)] drawn at random."""
-    generator = random.Random(build.name)
-    olds = sorted(own_instructions(rewriting, build, scratch))
-    chosen = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
-    return [(old, generator.randint(1, MOST_PASSES)) for old in chosen]
+def plan(work, image):
+    """[(OLD, K)] drawn at random from those that the program comes to."""
+    generator = random.Random(work.build.name)
+    olds = sorted(own_instructions(work))
+    drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
+    passes = {old: generator.randint(1, MOST_PASSES) for old in drawn}
+    trial = run(work, image, stops=[[old, [old], passes[old]] for old in drawn], frames=0)
+    reached = [key for key, _ in trial["stops"]]
+    return [(old, passes[old]) for old in sorted(generator.sample(reached, min(len(reached), STOPS)))]
 
 
 def split_frames(text):
@@ -212,15 +215,16 @@ def compare_frame(before, after, where, problems, hot_cold):
     return values, without
 
 
-def check_stops(build, layout, scratch, tally):
-    rewriting = debug_images.rewritten(build, layout, scratch)
+def check_stops(work, layout, tally):
+    rewriting = work.rewritten(layout)
     before, after = Image(rewriting, False), Image(rewriting, True)
-    hot_cold = layout == "profiled" and build.machine == "alpha"
-    drawn = plan(rewriting, build, scratch)
+    hot_cold = layout == "profiled" and work.build.machine == "alpha"
+    drawn = work.shared("plan", lambda: plan(work, before))
+    drawn = [(old, passes) for old, passes in drawn if old in rewriting.news]
     old_stops = [[old, [old], passes] for old, passes in drawn]
     new_stops = [[old, rewriting.news[old], passes] for old, passes in drawn]
-    first = debug_images.shared(("stops", build, str(old_stops)), lambda: run(build, before, scratch, stops=old_stops, most=STOPS))
-    second = run(build, after, scratch, stops=new_stops, most=STOPS)
+    first = work.shared(("stops", str(old_stops)), lambda: run(work, before, stops=old_stops))
+    second = run(work, after, stops=new_stops)
     common.expect(first["stops"], "no stop was reached in the original")
     problems = debug_images.Problems()
     if [key for key, _ in first["stops"]] != [key for key, _ in second["stops"]]:
@@ -248,15 +252,15 @@ def check_stops(build, layout, scratch, tally):
 # --- Lines ----------------------------------------------------------------------------------------------------------
 
 
-def check_lines(build, layout, scratch, tally):
-    rewriting = debug_images.rewritten(build, layout, scratch)
-    own = {str(file) for file in build.source.files}
-    places = sorted({place for place in own_instructions(rewriting, build, scratch).values() if place[0] in own})
-    chosen = random.Random(build.name).sample(places, min(len(places), LINES))
+def check_lines(work, layout, tally):
+    rewriting = work.rewritten(layout)
+    own = {str(file) for file in work.build.source.files}
+    places = sorted({place for place in own_instructions(work).values() if place[0] in own})
+    chosen = random.Random(work.build.name).sample(places, min(len(places), LINES))
     lines = [f"{file}:{line}" for file, line in sorted(chosen)]
     before, after = Image(rewriting, False), Image(rewriting, True)
-    first = debug_images.shared(("hits", build, str(lines)), lambda: run(build, before, scratch, lines=lines))
-    second = run(build, after, scratch, lines=lines)
+    first = work.shared("hits", lambda: run(work, before, lines=lines))
+    second = run(work, after, lines=lines)
     problems = debug_images.Problems()
     hits = 0
     for line, one, other in zip(lines, first["lines"], second["lines"]):
@@ -286,12 +290,15 @@ def main():
             for shape, programs in shapes.items():
                 for program in programs.split():
                     build = builds.get(".".join(part for part in (program, machine, shape) if part))
+                    if build is None:
+                        continue
+                    work = debug_images.Work(build, scratch)
                     for layout in debug_images.LAYOUTS:
-                        if build is None or args.layout not in (None, layout):
+                        if args.layout not in (None, layout):
                             continue
                         for what, function in (("stops", check_stops), ("lines", check_lines)):
                             cases.append(
-                                common.Case(f"{what} {build.name} {layout}", lambda f=function, b=build, l=layout: f(b, l, scratch, tally))
+                                common.Case(f"{what} {build.name} {layout}", lambda f=function, w=work, l=layout: f(w, l, tally))
                             )
         status = common.run_cases(cases, args)
     numbers = tally.numbers
