@@ -18,6 +18,7 @@ import shutil
 import sys
 
 import common
+import debug_readers
 import ia64_programs
 import profiles
 
@@ -277,6 +278,10 @@ class Work:
     def instructions(self):
         return self.shared("instructions", lambda: listing(self.build.on, self.image))
 
+    def procedures(self, address):
+        """Names of the procedures of the input around an address."""
+        return self.shared("symbols", lambda: debug_readers.Symbols(self.image)).names(address)
+
     def profile(self):
         """The profile of the program's own run."""
 
@@ -313,6 +318,7 @@ class Instruction:
 _PREFIXES = re.compile(
     r"(?:(?:rep|repz|repnz|lock|notrack|bnd|data16|addr32|cs|ds|es|ss|fs|gs|rex(?:\.[WRXB]+)?|xacquire|xrelease) +)+(?=[a-z])"
 )
+NO_OP = re.compile(r"nop|xchg|int3|unop|fnop|lea$|\(bad\)")
 _LISTED = re.compile(r"^ *([0-9a-f]+):\t *(.*)$")
 _INVERSES = {}
 for one, other in (
@@ -397,16 +403,18 @@ class Rewriting:
 
     @functools.cached_property
     def kept(self):
-        """Code of the input that the map does not list, and which stands in the output at the same address."""
-        listed = self.news
+        """Instructions of procedures that are not in the map at all, and which are the same in the output."""
+        moved = {procedure for old in self.news for procedure in self.work.procedures(old)}
         return [
             address
             for address, instruction in self.instructions.items()
             if address not in self.origins
             and address not in self.synthesized
-            and address not in listed
+            and address not in self.news
             and address in self.before
             and self.before[address].mnemonic == instruction.mnemonic
+            and not NO_OP.match(instruction.mnemonic)
+            and not self.work.procedures(address) & moved
         ]
 
     def pairs(self):

@@ -23,7 +23,7 @@ import debug_readers
 
 LARGE = bool(os.environ.get("RESPIKE_DEBUG_LARGE"))
 GDB_PLACES = 1_000_000 if LARGE else 1_500
-STALE = ("info", "line", "rnglists", "loclists", "ranges", "loc", "aranges", "addr")
+STALE = ("info", "abbrev", "line", "rnglists", "loclists", "ranges", "loc", "aranges", "addr")
 
 
 class Tally:
@@ -63,9 +63,9 @@ def compare_lines(rewriting):
 
 def compare_symbols(rewriting):
     problems = debug_images.Problems()
-    before, after = debug_readers.Symbols(rewriting.image), debug_readers.Symbols(rewriting.output)
+    after = debug_readers.Symbols(rewriting.output)
     for new, old in rewriting.origins.items():
-        expected = before.names(old)
+        expected = rewriting.work.procedures(old)
         if expected and not expected & after.names(new):
             problems.add("symbol", f"{new:#x} from {old:#x}: {sorted(expected)} became {sorted(after.names(new))}")
     return problems
@@ -161,7 +161,7 @@ def stale_information(scratch):
     for name in debug_readers.sections(rewriting.image.read_bytes()):
         if name.startswith(".debug_") and name.removeprefix(".debug_") in STALE:
             common.run_command(["objcopy", "-O", "binary", f"--only-section={name}", "--set-section-flags", f"{name}=alloc", rewriting.image, folder / name])
-            command += ["--remove-section", name, "--add-section", f"{name}={folder / name}"]
+            command += ["--update-section", f"{name}={folder / name}"]
     done = common.run_command([*command, rewriting.output, output])
     common.expect(done.status == 0, f"objcopy: {done.stderr.decode()[:300]}")
     stale = debug_images.Rewriting(work, output, rewriting.map_file)

@@ -6,8 +6,9 @@ lines, a list of FILE:LINE; most_hits.
 
 The result has: bias (of the addresses in the program), heap (its address, or 0), stops: a list of [key, text of the
 stack] in the order of the run, each when the program comes for the `passes`th time to one of the addresses; lines: for
-each line [hits of the breakpoint FILE:LINE, hits of all of the line's statements, at most most_hits each, number of
-statements], or null where gdb knows no code of the line."""
+each line {hits of the breakpoint FILE:LINE, statements: [address, hits] of all of the line's statements, at most most_hits
+each, there: whether gdb put the breakpoint at statements of the line}, or null where gdb knows no code of the line. With
+each stack come the places in memory of its variables: [[frame, name, address]]."""
 
 import json
 import os
@@ -58,7 +59,7 @@ class Place:
 
 class Stop(gdb.Breakpoint):
     def __init__(self, address, place):
-        super().__init__(f"*{address:#x}", internal=True)
+        super().__init__(f"*{address:#x}")  # an internal one would hide inlined frames where a block starts
         self.silent = True
         self.place = place
         place.breakpoints.append(self)
@@ -66,6 +67,30 @@ class Stop(gdb.Breakpoint):
     def stop(self):
         self.place.left -= 1
         return self.place.left == 0
+
+
+def places_of_variables():
+    found, frame = [], gdb.newest_frame()
+    for level in range(JOB["frames"]):
+        if frame is None:
+            break
+        try:
+            block = frame.block()
+        except RuntimeError:
+            block = None
+        while block is not None and not block.is_static and not block.is_global:
+            for symbol in block:
+                if symbol.is_variable or symbol.is_argument:
+                    try:
+                        address = frame.read_var(symbol, block).address
+                        found.append([level, symbol.name, int(address) if address is not None else 0])
+                    except gdb.error:
+                        pass
+            if block.function is not None:
+                break
+            block = block.superblock
+        frame = frame.older()
+    return found
 
 
 def stops(bias, result):
@@ -86,7 +111,10 @@ def stops(bias, result):
             breakpoint.delete()
         place.breakpoints = []
         result["heap"] = result["heap"] or heap()
-        result["stops"].append([place.key, ask(f"bt -full {JOB['frames']}") if JOB["frames"] else ""])
+        if JOB["frames"]:
+            result["stops"].append([place.key, ask(f"bt -full {JOB['frames']}"), places_of_variables()])
+        else:
+            result["stops"].append([place.key, "", []])
 
 
 def statements(line):
@@ -103,20 +131,20 @@ def statements(line):
     return addresses
 
 
-def lines(result):
+def lines(bias, result):
     known, counted = [], {}
     for line in JOB["lines"]:
         addresses = statements(line)
         if not addresses:
             known.append(None)
             continue
-        by_line = gdb.Breakpoint(line, internal=True)
-        each = [gdb.Breakpoint(f"*{address:#x}", internal=True) for address in sorted(addresses)]
-        for breakpoint in (by_line, *each):
+        by_line = gdb.Breakpoint(line)
+        each = {address - bias: gdb.Breakpoint(f"*{address:#x}", internal=True) for address in sorted(addresses)}
+        for breakpoint in (by_line, *each.values()):
             breakpoint.silent = True
             breakpoint.ignore_count = JOB["most_hits"] - 1
             counted[breakpoint.number] = breakpoint
-        known.append((by_line, each))
+        known.append((by_line, each, {place.address for place in by_line.locations} <= addresses))
     while True:
         ask("continue")
         if not alive():
@@ -130,8 +158,9 @@ def lines(result):
         if entry is None:
             result["lines"].append(None)
         else:
-            by_line, each = entry
-            result["lines"].append([by_line.hit_count, sorted(b.hit_count for b in each if b.hit_count), len(each)])
+            by_line, each, is_there = entry
+            hits = [[address, breakpoint.hit_count] for address, breakpoint in each.items()]
+            result["lines"].append({"hits": by_line.hit_count, "statements": hits, "there": is_there})
 
 
 def main():
@@ -152,7 +181,7 @@ def main():
     if JOB["stops"]:
         stops(bias, result)
     else:
-        lines(result)
+        lines(bias, result)
     with open(JOB["result"], "w") as out:
         json.dump(result, out)
     if alive():

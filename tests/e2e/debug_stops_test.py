@@ -9,14 +9,17 @@ with their values at entry, and all variables of all blocks. Addresses of code i
 addresses of the heap are counted from its start, since images are of different sizes.
 
 For breakpoints, gdb is told FILE:LINE of lines of the program's own sources, and counts hits until the program ends, up
-to MOST_HITS. Where a block has several statements of a line, as the loop in `for (i = 0; i < n; i++)`, gdb takes the
-one with the lowest address, which another layout may change; so hits of all statements of a line have to be the same,
-and hits of the breakpoint in the original layout, and in others where no block has two of a line's statements.
+to MOST_HITS. All statements of a line have to be hit as often as in the original, and so has the breakpoint in the
+original layout. In other layouts gdb may choose another place than in the input. Where a block has several statements of
+a line, as the loop in `for (i = 0; i < n; i++)`, gdb takes the one with the lowest address. And gdb takes code below
+the entry of its procedure for a prologue, and puts the breakpoint at the entry. Such lines are counted, and those that had only a jump that a layout
+removes.
 
 Programs of this host run natively, Alpha's under qemu-alpha.
 
 RESPIKE_STOPS: stops per program and layout (default 40); RESPIKE_LINES: lines (default 200)."""
 
+import bisect
 import collections
 import json
 import os
@@ -75,10 +78,16 @@ class Image:
             if number(at, 4) == 1:  # PT_LOAD
                 self.end = max(self.end, number(at + 16, 8) + number(at + 40, 8))
         instructions = rewriting.instructions if is_output else rewriting.before
-        self.low, self.high = min(instructions), max(instructions)
+        self.instructions, self.starts = instructions, sorted(instructions)
         self.returns = {
             at + i.size: at for at, i in instructions.items() if i.mnemonic.startswith(("call", "jsr", "bsr")) and i.size
         }
+
+    def is_code(self, address):
+        at = bisect.bisect_right(self.starts, address) - 1
+        if address in self.returns:
+            return True
+        return at >= 0 and address < self.starts[at] + max(self.instructions[self.starts[at]].size, 1)
 
     def origin(self, address):
         """What a code address is in the input."""
@@ -96,16 +105,25 @@ class Image:
 
         def address(match):
             value = int(match[0], 16)
-            if self.low <= value - bias <= self.high:
+            if self.is_code(value - bias):
                 return self.origin(value - bias)
             if heap <= value < heap + (1 << 28):
                 return f"heap+{value - heap:#x}"
             return match[0]
 
+        def number(match):
+            """Variables that are not initialized yet may hold halves of addresses of code."""
+            value = int(match[0])
+            for size in (1 << 64, 1 << 32):
+                if self.is_code((value - bias) % size) and value >= 1 << 24:
+                    return self.origin((value - bias) % size)
+            return match[0]
+
         text = re.sub(r"^(#\d+ +)0x[0-9a-f]+ in ", r"\1", text, flags=re.M)
         text = re.sub(r"(\.cold)?\.frag\.\d+\b", "", text)
         text = re.sub(r" <[^<>()]*\+\d+>", "", text)
-        return re.sub(r"\b0x[0-9a-f]+\b", address, text)
+        text = re.sub(r"\b0x[0-9a-f]+\b", address, text)
+        return re.sub(r"(?<![\w.:])\d{8,}\b(?!\.)", number, text)
 
 
 def run(work, image, **wanted):
@@ -176,7 +194,7 @@ def plan(work, image):
     drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
     passes = {old: generator.randint(1, MOST_PASSES) for old in drawn}
     trial = run(work, image, stops=[[old, [old], passes[old]] for old in drawn], frames=0)
-    reached = [key for key, _ in trial["stops"]]
+    reached = [key for key, *_ in trial["stops"]]
     return [(old, passes[old]) for old in sorted(generator.sample(reached, min(len(reached), STOPS)))]
 
 
@@ -195,8 +213,18 @@ class Tally:
             self.numbers.update(numbers)
 
 
-def compare_frame(before, after, where, problems, hot_cold):
-    """Compares a frame's lines; returns (number of values, of those without a value in the output only)."""
+def same_places(before, after):
+    """{frame: names of variables that are at the same places in memory of both programs}"""
+    found = collections.defaultdict(set)
+    for (level, name, one), (*which, other) in zip(before, after):
+        if one and one == other and which == [level, name]:
+            found[level].add(name)
+    return found
+
+
+def compare_frame(before, after, where, problems, hot_cold, in_place):
+    """Compares a frame's lines; returns (number of values, of those without a value in the output only). What is in the
+    same place of memory, but not initialized yet, may have other contents in the dynamic linker's wake."""
     left, right = before.splitlines(), after.splitlines()
     values = without = 0
     if left[:1] != right[:1]:
@@ -206,7 +234,7 @@ def compare_frame(before, after, where, problems, hot_cold):
         return 0, 0
     for one, other in zip(left[1:], right[1:]):
         values += " = " in one
-        if one == other:
+        if one == other or (one.split(" = ")[0] == other.split(" = ")[0] and one.split(" = ")[0].strip() in in_place):
             continue
         if hot_cold and other.endswith(" = <optimized out>") and one.split(" = ")[0] == other.split(" = ")[0]:
             without += 1
@@ -227,22 +255,23 @@ def check_stops(work, layout, tally):
     second = run(work, after, stops=new_stops)
     common.expect(first["stops"], "no stop was reached in the original")
     problems = debug_images.Problems()
-    if [key for key, _ in first["stops"]] != [key for key, _ in second["stops"]]:
-        orders = [[hex(key) for key, _ in each["stops"]] for each in (first, second)]
+    if [stop[0] for stop in first["stops"]] != [stop[0] for stop in second["stops"]]:
+        orders = [[hex(stop[0]) for stop in each["stops"]] for each in (first, second)]
         at = next((i for i, (a, b) in enumerate(zip(*orders)) if a != b), min(map(len, orders)))
         problems.add("order of stops", f"stop {at}: {orders[0][at:at + 3]} became {orders[1][at:at + 3]}")
-    by_key = {key: text for key, text in second["stops"]}
+    by_key = {key: stop for key, *stop in second["stops"]}
     values = without = frames = 0
-    for key, text in first["stops"]:
+    for key, text, places in first["stops"]:
         if key not in by_key:
             continue
         one = split_frames(before.normal(text, first["bias"], first["heap"]))
-        other = split_frames(after.normal(by_key[key], second["bias"], second["heap"]))
+        other = split_frames(after.normal(by_key[key][0], second["bias"], second["heap"]))
+        in_place = same_places(places, by_key[key][1])
         where = f"at {key:#x}, now {' '.join(map(hex, rewriting.news[key]))}"
         if len(one) != len(other):
             problems.add("number of frames", f"{where}: {len(one)} became {len(other)}")
-        for left, right in zip(one, other):
-            numbers = compare_frame(left, right, where, problems, hot_cold)
+        for level, (left, right) in enumerate(zip(one, other)):
+            numbers = compare_frame(left, right, where, problems, hot_cold, in_place.get(level, set()))
             values, without, frames = values + numbers[0], without + numbers[1], frames + 1
     tally.add(stops=len(first["stops"]), frames=frames, values=values, without=without)
     common.expect(not problems, f"{len(first['stops'])} stops\n    {debug_images.describe(problems)}")
@@ -262,19 +291,30 @@ def check_lines(work, layout, tally):
     first = work.shared("hits", lambda: run(work, before, lines=lines))
     second = run(work, after, lines=lines)
     problems = debug_images.Problems()
-    hits = 0
+    hits, kept = 0, set(rewriting.kept)
     for line, one, other in zip(lines, first["lines"], second["lines"]):
         shown = f"{os.path.basename(line)}: {one} became {other}"
-        if (one is None) != (other is None):
-            problems.add("code of a line", shown)
-        elif one is not None:
-            hits += one[0]
-            if one[1:] != other[1:]:
-                problems.add("hits of the statements of a line", shown)
-            elif one[0] != other[0] and (layout == "original" or one[2] == 1):
+        if one is None:
+            continue
+        hits += one["hits"]
+        other = other or {"hits": 0, "statements": [], "there": False}
+        expected = dict(one["statements"])
+        if not all(old in rewriting.news or old in kept for old in expected):
+            tally.add(removed=1)
+            continue
+        actual = collections.Counter()
+        for new, number in other["statements"]:
+            actual[rewriting.origins.get(new, new)] += number
+        for kind, olds in (("statement is lost", expected.keys() - actual.keys()), ("statement is new", actual.keys() - expected.keys())):
+            if olds:
+                problems.add(kind, f"{os.path.basename(line)} at {' '.join(map(hex, sorted(olds)))}, hits {expected} became {dict(actual)}")
+        if any(actual[old] != expected[old] for old in actual.keys() & expected.keys()):
+            problems.add("hits of a statement", shown)
+        if one["hits"] != other["hits"] and actual.keys() == expected.keys():
+            if layout == "original" or (len(expected) == 1 and other["there"]):
                 problems.add("hits of a breakpoint", shown)
-            elif one[0] != other[0]:
-                tally.add(ambiguous=1)
+            else:
+                tally.add(elsewhere=1)
     tally.add(lines=len(lines), hits=hits)
     common.expect(not problems, f"{len(lines)} lines\n    {debug_images.describe(problems, 6)}")
 
@@ -304,8 +344,8 @@ def main():
     numbers = tally.numbers
     print(
         f"{numbers['stops']} stops, {numbers['frames']} frames, {numbers['values']} values, {numbers['without']} of them optimized "
-        f"out in outputs only; {numbers['lines']} lines, {numbers['hits']} hits, {numbers['ambiguous']} lines where gdb took "
-        "another statement"
+        f"out in outputs only; {numbers['lines']} lines, {numbers['hits']} hits, {numbers['elsewhere']} lines where gdb "
+        f"chose another place, {numbers['removed']} whose instructions were removed"
     )
     return status
 

@@ -17,7 +17,7 @@ def ask(command):
 
 
 def describe_block(block):
-    """Names of the block and around it, from inside to outside; the same block always is the same text."""
+    """Names of the block and around it, from inside to outside."""
     parts = []
     while block is not None and not block.is_static and not block.is_global:
         names = sorted(f"{s.name}:{s.line}{'a' if s.is_argument else ''}" for s in block if not s.is_function)
@@ -26,31 +26,22 @@ def describe_block(block):
     return " < ".join(parts)
 
 
-def place(address, known):
+def place(address):
     line = gdb.find_pc_line(address)
     block = gdb.block_for_pc(address)
-    if block is None:
-        blocks = "no block"
-    else:
-        # gdb makes a new object for each question.
-        key = (block.start, block.end, str(block.function), block.superblock and block.superblock.start)
-        if key not in known:
-            known[key] = describe_block(block)
-        blocks = known[key]
-    return [line.symtab.filename if line.symtab else "", line.line, blocks]
+    return [line.symtab.filename if line.symtab else "", line.line, describe_block(block) if block else "no block"]
 
 
 def main():
     ask("set pagination off")
     ask("set width 0")
     ask("maint expand-symtabs")
-    known = {}
     result = {
         "checks": ask("maint check-symtabs") + ask("maint check-psymtabs"),
         "functions": ask("info functions -n"),
         "variables": ask("info variables -n"),
         "types": ask("info types"),
-        "places": [place(address, known) for address in JOB["addresses"]],
+        "places": [place(address) for address in JOB["addresses"]],
     }
     with open(JOB["result"], "w") as out:
         json.dump(result, out)
