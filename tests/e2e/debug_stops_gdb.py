@@ -7,8 +7,7 @@ lines, a list of FILE:LINE; most_hits.
 The result has: bias (of the addresses in the program), heap (its address, or 0), stops: a list of [key, text of the
 stack] in the order of the run, each when the program comes for the `passes`th time to one of the addresses; lines: for
 each line {hits of the breakpoint FILE:LINE, statements: [address, hits] of all of the line's statements, at most most_hits
-each, there: whether gdb put the breakpoint at statements of the line}, or null where gdb knows no code of the line. With
-each stack come the places in memory of its variables: [[frame, name, address]]."""
+each, there: whether gdb put the breakpoint at statements of the line}, or null where gdb knows no code of the line."""
 
 import json
 import os
@@ -69,30 +68,6 @@ class Stop(gdb.Breakpoint):
         return self.place.left == 0
 
 
-def places_of_variables():
-    found, frame = [], gdb.newest_frame()
-    for level in range(JOB["frames"]):
-        if frame is None:
-            break
-        try:
-            block = frame.block()
-        except RuntimeError:
-            block = None
-        while block is not None and not block.is_static and not block.is_global:
-            for symbol in block:
-                if symbol.is_variable or symbol.is_argument:
-                    try:
-                        address = frame.read_var(symbol, block).address
-                        found.append([level, symbol.name, int(address) if address is not None else 0])
-                    except gdb.error:
-                        pass
-            if block.function is not None:
-                break
-            block = block.superblock
-        frame = frame.older()
-    return found
-
-
 def stops(bias, result):
     places = {}
     for key, addresses, passes in JOB["stops"]:
@@ -111,10 +86,7 @@ def stops(bias, result):
             breakpoint.delete()
         place.breakpoints = []
         result["heap"] = result["heap"] or heap()
-        if JOB["frames"]:
-            result["stops"].append([place.key, ask(f"bt -full {JOB['frames']}"), places_of_variables()])
-        else:
-            result["stops"].append([place.key, "", []])
+        result["stops"].append([place.key, ask(f"bt -full {JOB['frames']}") if JOB["frames"] else ""])
 
 
 def statements(line):

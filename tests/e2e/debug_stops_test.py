@@ -29,6 +29,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 
 import backtrace_test
@@ -128,8 +129,7 @@ class Image:
 
 def run(work, image, **wanted):
     """Runs gdb on a copy of the image; returns what debug_stops_gdb.py says."""
-    build, folder = work.build, work.scratch.folder() / "run"  # paths of one length, since the program sees its path
-    folder.mkdir()
+    build, folder = work.build, pathlib.Path(tempfile.mkdtemp(dir=work.scratch.path))  # of one length, since the program sees its path
     copy, result = folder / "image", folder / "result"
     shutil.copy(image.path, copy)
     source, remote = build.source, build.machine != "x86_64"
@@ -194,7 +194,7 @@ def plan(work, image):
     drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
     passes = {old: generator.randint(1, MOST_PASSES) for old in drawn}
     trial = run(work, image, stops=[[old, [old], passes[old]] for old in drawn], frames=0)
-    reached = [key for key, *_ in trial["stops"]]
+    reached = [key for key, _ in trial["stops"]]
     return [(old, passes[old]) for old in sorted(generator.sample(reached, min(len(reached), STOPS)))]
 
 
@@ -213,18 +213,8 @@ class Tally:
             self.numbers.update(numbers)
 
 
-def same_places(before, after):
-    """{frame: names of variables that are at the same places in memory of both programs}"""
-    found = collections.defaultdict(set)
-    for (level, name, one), (*which, other) in zip(before, after):
-        if one and one == other and which == [level, name]:
-            found[level].add(name)
-    return found
-
-
-def compare_frame(before, after, where, problems, hot_cold, in_place):
-    """Compares a frame's lines; returns (number of values, of those without a value in the output only). What is in the
-    same place of memory, but not initialized yet, may have other contents in the dynamic linker's wake."""
+def compare_frame(before, after, where, problems, hot_cold):
+    """Compares a frame's lines; returns (number of values, of those without a value in the output only)."""
     left, right = before.splitlines(), after.splitlines()
     values = without = 0
     if left[:1] != right[:1]:
@@ -234,7 +224,7 @@ def compare_frame(before, after, where, problems, hot_cold, in_place):
         return 0, 0
     for one, other in zip(left[1:], right[1:]):
         values += " = " in one
-        if one == other or (one.split(" = ")[0] == other.split(" = ")[0] and one.split(" = ")[0].strip() in in_place):
+        if one == other:
             continue
         if hot_cold and other.endswith(" = <optimized out>") and one.split(" = ")[0] == other.split(" = ")[0]:
             without += 1
@@ -259,19 +249,18 @@ def check_stops(work, layout, tally):
         orders = [[hex(stop[0]) for stop in each["stops"]] for each in (first, second)]
         at = next((i for i, (a, b) in enumerate(zip(*orders)) if a != b), min(map(len, orders)))
         problems.add("order of stops", f"stop {at}: {orders[0][at:at + 3]} became {orders[1][at:at + 3]}")
-    by_key = {key: stop for key, *stop in second["stops"]}
+    by_key = dict(second["stops"])
     values = without = frames = 0
-    for key, text, places in first["stops"]:
+    for key, text in first["stops"]:
         if key not in by_key:
             continue
         one = split_frames(before.normal(text, first["bias"], first["heap"]))
-        other = split_frames(after.normal(by_key[key][0], second["bias"], second["heap"]))
-        in_place = same_places(places, by_key[key][1])
+        other = split_frames(after.normal(by_key[key], second["bias"], second["heap"]))
         where = f"at {key:#x}, now {' '.join(map(hex, rewriting.news[key]))}"
         if len(one) != len(other):
             problems.add("number of frames", f"{where}: {len(one)} became {len(other)}")
-        for level, (left, right) in enumerate(zip(one, other)):
-            numbers = compare_frame(left, right, where, problems, hot_cold, in_place.get(level, set()))
+        for left, right in zip(one, other):
+            numbers = compare_frame(left, right, where, problems, hot_cold)
             values, without, frames = values + numbers[0], without + numbers[1], frames + 1
     tally.add(stops=len(first["stops"]), frames=frames, values=values, without=without)
     common.expect(not problems, f"{len(first['stops'])} stops\n    {debug_images.describe(problems)}")
