@@ -278,6 +278,10 @@ class Work:
     def instructions(self):
         return self.shared("instructions", lambda: listing(self.build.on, self.image))
 
+    @property
+    def addresses(self):
+        return self.shared("addresses", lambda: sorted(self.instructions))
+
     def procedures(self, address):
         """Names of the procedures of the input around an address."""
         return self.shared("symbols", lambda: debug_readers.Symbols(self.image)).names(address)
@@ -335,15 +339,17 @@ def _mnemonic(text):
 
 
 def listing(machine, image):
-    """All instructions of the image's code, by address; the last of each section has the size 0. Itanium's addresses
-    carry the slot, where objdump has 0, 6 and 12."""
+    """All instructions of the image's code, by address. Itanium's addresses carry the slot, where objdump has 0, 6 and 12."""
     done = common.run_command([machine.objdump, "-d", "-z", "-w", "--no-show-raw-insn", image], timeout=TOOL_TIMEOUT)
     common.expect(done.status == 0, f"{machine.objdump}: {done.stderr.decode(errors='replace')[:300]}")
     itanium = machine is MACHINES["ia64"]
-    found = []
+    sections = debug_readers.sections(image.read_bytes())
+    found, end = [], 0
     for line in done.stdout.decode(errors="replace").splitlines():
         if line.startswith("Disassembly of section"):
-            found.append(None)
+            found.append((end, ""))
+            _, size, _, start = sections[line.split()[-1].rstrip(":")]
+            end = start + size
             continue
         match = _LISTED.match(line)
         if match:
@@ -352,9 +358,9 @@ def listing(machine, image):
                 address = address & ~15 | {0: 0, 6: 1, 12: 2}[address & 15]
             found.append((address, sys.intern(_mnemonic(match[2]))))
     instructions = {}
-    for here, after in zip(found, [*found[1:], None]):
-        if here:
-            size = 0 if after is None else 1 if itanium else after[0] - here[0]
+    for here, after in zip(found, [*found[1:], (end, "")]):
+        if here[1]:
+            size = 1 if itanium else after[0] - here[0]
             instructions[here[0]] = Instruction(here[0], size, here[1])
     return instructions
 

@@ -23,6 +23,8 @@ import debug_readers
 
 LARGE = bool(os.environ.get("RESPIKE_DEBUG_LARGE"))
 GDB_PLACES = 1_000_000 if LARGE else 1_500
+# gdb 13 overflows a buffer at calls of procedures with more than two ranges, so gdb sees these layouts without call sites.
+HIDDEN = ("random", "scatter")
 STALE = ("info", "abbrev", "line", "rnglists", "loclists", "ranges", "loc", "aranges", "addr")
 
 
@@ -71,22 +73,26 @@ def compare_symbols(rewriting):
     return problems
 
 
-def gdb_of_input(work):
+def gdb_of_input(work, hidden):
     """What gdb says of the input, and the addresses whose places it was asked for."""
     addresses = sorted(work.instructions)
     chosen = sorted(random.Random(work.build.name).sample(addresses, min(len(addresses), GDB_PLACES)))
-    return chosen, debug_readers.gdb_says(work.image, chosen)
+    return chosen, debug_readers.gdb_says(work.image, chosen, hidden)
 
 
-def compare_gdb(rewriting):
-    """gdb's view of some instructions, and of all names."""
-    problems = debug_images.Problems()
-    chosen, before = rewriting.work.shared("gdb", lambda: gdb_of_input(rewriting.work))
+def compare_gdb(rewriting, hidden):
+    """gdb's view of some instructions, and of all names; without call sites if `hidden`. gdb prefers statements among the
+    rows of an address; so gdb's line of an output may be that of llvm-symbolizer, too."""
+    problems, work = debug_images.Problems(), rewriting.work
+    chosen, before = work.shared(("gdb", hidden), lambda: gdb_of_input(work, hidden))
+    lines = work.shared("lines", lambda: lines_of_input(work))
     places, kept = dict(zip(chosen, before["places"])), set(rewriting.kept)
     pairs = [(new, old) for old in chosen for new in rewriting.news.get(old, [old] if old in kept else [])]
-    after = debug_readers.gdb_says(rewriting.output, [new for new, _ in pairs])
+    after = debug_readers.gdb_says(rewriting.output, [new for new, _ in pairs], hidden)
     for (new, old), other in zip(pairs, after["places"]):
         one = places[old]
+        if one[2:] == other[2:] and lines[old] and other[:2] == lines[old][0][1:3]:
+            continue
         if one != other:
             what = "scopes in gdb" if one[:2] == other[:2] else "line in gdb"
             problems.add(what, f"{new:#x} from {old:#x}: {one} became {other}")
@@ -138,7 +144,7 @@ def check_layout(work, layout, tally):
     for found in (
         compare_lines(rewriting),
         compare_symbols(rewriting),
-        compare_gdb(rewriting),
+        compare_gdb(rewriting, layout in HIDDEN),
         compare_complaints(rewriting, tally),
     ):
         problems.update(found)

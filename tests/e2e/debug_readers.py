@@ -136,7 +136,7 @@ def verify_complaints(image):
 
 
 def sections(data):
-    """{name: (offset, size, flags)} of a 64-bit ELF image."""
+    """{name: (offset, size, flags, address)} of a 64-bit ELF image."""
 
     def number(at, size):
         return int.from_bytes(data[at : at + size], "little")
@@ -148,7 +148,7 @@ def sections(data):
         header = start + 64 * index
         name_at = names_at + number(header, 4)
         name = bytes(data[name_at : data.index(b"\0", name_at)]).decode()
-        found[name] = (number(header + 24, 8), number(header + 32, 8), number(header + 8, 8))
+        found[name] = (number(header + 24, 8), number(header + 32, 8), number(header + 8, 8), number(header + 16, 8))
     return found
 
 
@@ -161,13 +161,13 @@ def hide_call_sites(image, copy):
     call site inside of a lexical block, since it looks for the block's parent at the same place again."""
     plain = copy.with_name("plain")
     data = bytearray(image.read_bytes())
-    if any(flags & COMPRESSED for name, (_, _, flags) in sections(data).items() if name.startswith(".debug")):
+    if any(flags & COMPRESSED for name, (_, _, flags, _) in sections(data).items() if name.startswith(".debug")):
         done = common.run_command([shutil.which("llvm-objcopy-22") or "llvm-objcopy", "--decompress-debug-sections", image, plain])
         common.expect(done.status == 0, f"objcopy: {done.stderr.decode()[:300]}")
         data = bytearray(plain.read_bytes())
     for name in (".debug_abbrev", ".debug_abbrev.dwo"):
         if name in sections(data):
-            offset, size, _ = sections(data)[name]
+            offset, size, *_ = sections(data)[name]
             _rename_tags(data, offset, offset + size)
     copy.write_bytes(data)
 
@@ -203,22 +203,33 @@ def _rename_tags(data, at, end):
 # --- gdb ------------------------------------------------------------------------------------------------------------
 
 
-def gdb_says(image, addresses=()):
-    """What gdb reads: {complaints, functions, variables, types: sets of lines, places: a value for each address}."""
+def gdb_says(image, addresses=(), hidden=False):
+    """What gdb reads: {complaints, functions, variables, types: sets of lines, places: a value for each address}. `hidden`:
+    without call sites."""
     with common.Scratch() as own:
+        read = image
+        if hidden:
+            read = own.file(image.name)
+            hide_call_sites(image, read)
         job, result = own.file("job"), own.file("result")
         job.write_text(json.dumps({"addresses": list(addresses), "result": str(result)}))
         script = pathlib.Path(__file__).with_name("debug_symbols_gdb.py")
         environment = {**os.environ, "DEBUG_JOB": str(job), "PYTHONNOUSERSITE": "1"}
-        command = [GDB, "-nx", "-batch", "-iex", "set complaints 100000", "-iex", "set debuginfod enabled off", "-x", script, image]
+        command = [GDB, "-nx", "-batch", "-iex", "set complaints 100000", "-iex", "set debuginfod enabled off", "-x", script, read]
         done = common.run_command(command, timeout=TIMEOUT, env=environment, cwd=image.parent)
         text = done.stderr.decode(errors="replace")
-        common.expect(result.exists(), f"gdb: {text[-500:]}")
+        common.expect(result.exists(), f"gdb: {why_gdb_ended(text)}")
         said = json.loads(result.read_text())
-    complaints = {_normal(line, image) for line in text.splitlines() if line.strip()}
-    complaints |= {_normal(line, image) for line in said["checks"].splitlines() if line.strip()}
+    complaints = {_normal(line, read) for line in text.splitlines() if line.strip()}
+    complaints |= {_normal(line, read) for line in said["checks"].splitlines() if line.strip()}
     listings = {kind: set(_normal_listing(said[kind])) for kind in ("functions", "variables", "types")}
     return {"complaints": complaints, "places": [tuple(place) for place in said["places"]], **listings}
+
+
+def why_gdb_ended(text):
+    """What matters of the standard error of a gdb that left no result."""
+    fatal = re.search(r"^(Fatal signal.*|.*internal-error.*|.*invalid pointer.*|.*corrupted.*)$", text, re.M)
+    return fatal[0] if fatal else text.strip()[-500:]
 
 
 def _normal_listing(text):

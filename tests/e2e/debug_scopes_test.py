@@ -172,6 +172,7 @@ class Comparison:
         self.rewriting, self.hot_cold = rewriting, hot_cold
         self.before, self.after = before, read_entries(rewriting.output)
         self.points = Points(rewriting)
+        self.moved = {**rewriting.news, **{address: [address] for address in rewriting.kept}}
         self.problems = debug_images.Problems()
         self.index_before = {entry.offset: number for number, entry in enumerate(self.before)}
         self.index_after = {entry.offset: number for number, entry in enumerate(self.after)}
@@ -232,14 +233,14 @@ class Comparison:
             self.follows(f"entry of {one.tag}", one, other, one.entry(), other.entry())
 
     def follows(self, what, one, other, old, new):
-        """An address of the output came from an address of the input."""
-        if old not in self.rewriting.news and new == old:
+        """An address of the output came from an address of the input, unless that instruction was removed."""
+        if old not in self.moved:
             return
-        if old in self.rewriting.before and new is not None and self.rewriting.origins.get(new, new) != old:
-            if old in self.rewriting.news or old in self.rewriting.instructions:
-                self.problems.add(what, f"{one.describe()}: {old:#x} became {new:#x}, from {self.rewriting.origins.get(new, new):#x}")
-        elif new is None:
+        if new is None:
             self.problems.add(f"no {what}", one.describe())
+        elif new not in self.moved[old]:
+            origin = self.rewriting.origins.get(new)
+            self.problems.add(what, f"{one.describe()}: {old:#x} became {new:#x}, from {origin if origin is None else hex(origin)}")
 
     def location(self, one, other, attribute):
         left, right = one.attributes.get(attribute), other.attributes.get(attribute)
@@ -287,10 +288,9 @@ class Comparison:
                 self.follows("call site", one, other, old, new)
                 continue
             call = self.returns_before.get(old)
-            if call is None or not (call in self.rewriting.news or call in self.rewriting.instructions):
+            if call not in self.moved:
                 continue
-            after = self.returns_after.get(new)
-            if after is None or self.rewriting.origins.get(after, after) != call:
+            if self.returns_after.get(new) not in self.moved[call]:
                 self.problems.add("call site", f"{one.describe()}: the return address {old:#x} became {new if new is None else hex(new)}")
 
 

@@ -4,14 +4,13 @@ The environment variable DEBUG_JOB names a JSON file with: result; entry (e_entr
 or the socket of an emulator that waits for gdb; frames (how many are shown, or 0); stops, a list of [key, addresses, passes];
 lines, a list of FILE:LINE; most_hits.
 
-The result has: bias (of the addresses in the program), heap (its address, or 0), stops: a list of [key, text of the
+The result has: bias (of the addresses in the program), stops: a list of [key, text of the
 stack] in the order of the run, each when the program comes for the `passes`th time to one of the addresses; lines: for
 each line {hits of the breakpoint FILE:LINE, statements: [address, hits] of all of the line's statements, at most most_hits
 each, there: whether gdb put the breakpoint at statements of the line}, or null where gdb knows no code of the line."""
 
 import json
 import os
-import re
 import shlex
 
 import gdb
@@ -22,6 +21,13 @@ SETTINGS = (
     *("print elements 60", "print repeats 1000", "print entry-values default", "print finish on", "startup-with-shell on"),
     *("print static-members off", "print frame-arguments all", "breakpoint always-inserted on"),
 )
+
+HEAP = 0x130000000  # behind all images, where the heap starts
+# Of the system call `brk`: the instruction, and its registers, with None for the argument.
+CALLS = {
+    "x86_64": (b"\x0f\x05", {"rax": 12, "rdi": None, "rcx": 0, "r11": 0, "pc": 0}),
+    "alpha": ((0x83).to_bytes(4, "little"), {"v0": 17, "a0": None, "a3": 0, "pc": 0}),
+}
 
 
 def ask(command):
@@ -40,13 +46,29 @@ def read_bias():
     raise gdb.GdbError("no AT_ENTRY")
 
 
-def heap():
-    try:
-        text = open(f"/proc/{gdb.selected_inferior().pid}/maps").read()
-    except OSError:
-        return 0
-    match = re.search(r"^([0-9a-f]+)-\S+ .*\[heap\]$", text, re.M)
-    return int(match[1], 16) if match else 0
+def find_instruction(code, start):
+    """The address of such an instruction behind `start`: the program starts in the dynamic linker or in its own code."""
+    size = 1 << 12
+    for block in range(start & -size, start + (1 << 24), size):
+        at = gdb.selected_inferior().read_memory(block, size).tobytes().find(code)
+        if at >= 0:
+            return block + at
+    raise gdb.GdbError("no system call in the code")
+
+
+def make_repeatable(bias):
+    """The heap starts at one address whatever the size of the image, and canaries and guards are 0 in each run."""
+    call, registers = CALLS["alpha" if JOB["socket"] else "x86_64"]
+    for line in ask("info auxv").splitlines():
+        if "AT_RANDOM" in line:
+            gdb.selected_inferior().write_memory(int(line.split()[-1], 16), bytes(16))
+    kept = {name: int(gdb.parse_and_eval(f"(unsigned long)${name}")) for name in registers}
+    there = {**registers, "pc": find_instruction(call, kept["pc"])}
+    for name, value in there.items():
+        gdb.execute(f"set ${name} = {bias + HEAP if value is None else value}")
+    ask("stepi")
+    for name, value in kept.items():
+        gdb.execute(f"set ${name} = {value}")
 
 
 class Place:
@@ -85,7 +107,6 @@ def stops(bias, result):
         for breakpoint in place.breakpoints:
             breakpoint.delete()
         place.breakpoints = []
-        result["heap"] = result["heap"] or heap()
         result["stops"].append([place.key, ask(f"bt -full {JOB['frames']}") if JOB["frames"] else ""])
 
 
@@ -149,7 +170,8 @@ def main():
         gdb.execute(f"set args {arguments} < {shlex.quote(JOB['stdin'])} > /dev/null 2>&1")
         ask("starti")
     bias = read_bias()
-    result = {"bias": bias, "heap": 0, "stops": [], "lines": []}
+    make_repeatable(bias)
+    result = {"bias": bias, "stops": [], "lines": []}
     if JOB["stops"]:
         stops(bias, result)
     else:

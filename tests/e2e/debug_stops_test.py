@@ -5,8 +5,8 @@ breakpoints by line are hit as often.
 A stop is the K-th time that the program comes to an instruction; the instructions are drawn from those with an origin
 (debug_images.py), so that both programs stop at the same point of the execution. They have to come to their stops in
 the same order. At each stop the text of `bt -full` is compared, frame by frame: the function, the line, the arguments
-with their values at entry, and all variables of all blocks. Addresses of code in it are those of the input, and
-addresses of the heap are counted from its start, since images are of different sizes.
+with their values at entry, and all variables of all blocks. Addresses of code in it are those of the input. The
+heap is moved to one place, since images are of different sizes.
 
 For breakpoints, gdb is told FILE:LINE of lines of the program's own sources, and counts hits until the program ends, up
 to MOST_HITS. All statements of a line have to be hit as often as in the original, and so has the breakpoint in the
@@ -44,6 +44,10 @@ MOST_HITS = 60
 MOST_PASSES = 6
 CANDIDATES = 8  # instructions drawn for each stop, since many are not executed
 GDB_TIMEOUT = 600.0
+# gdb 13 overflows a buffer at calls of procedures with more than two ranges, and takes each range for an entry. So gdb
+# sees these layouts without call sites, and shows no values at entry; debug_scopes_test.py compares call sites.
+HIDDEN = ("random", "scatter", "profiled")
+NEAR = 12  # bytes
 MOST_WITHOUT = 0.02  # the share of values that may be optimized out in the output only, with hot-cold optimization
 PROGRAMS = {
     "x86_64": {
@@ -61,10 +65,6 @@ PROGRAMS = {
 }
 
 
-def page_up(address, page):
-    return -(-address // page) * page
-
-
 class Image:
     """An image of a rewriting, and what its addresses are in the input."""
 
@@ -72,12 +72,7 @@ class Image:
         self.rewriting, self.is_output = rewriting, is_output
         self.path = rewriting.output if is_output else rewriting.image
         data = self.path.read_bytes()
-        number = lambda at, size: int.from_bytes(data[at : at + size], "little")
-        self.entry = number(24, 8)
-        self.end = 0
-        for at in range(number(32, 8), number(32, 8) + 56 * number(56, 2), 56):
-            if number(at, 4) == 1:  # PT_LOAD
-                self.end = max(self.end, number(at + 16, 8) + number(at + 40, 8))
+        self.entry = int.from_bytes(data[24:32], "little")
         instructions = rewriting.instructions if is_output else rewriting.before
         self.instructions, self.starts = instructions, sorted(instructions)
         self.returns = {
@@ -100,38 +95,41 @@ class Image:
             return f"code {old + self.rewriting.before[old].size:#x}"
         return f"code {self.rewriting.origins.get(address, address):#x}"
 
-    def normal(self, text, bias, heap):
+    def normal(self, text, bias):
         """A stack's text without what layouts change."""
-        heap = heap or page_up(bias + self.end, 8192)
 
         def address(match):
             value = int(match[0], 16)
             if self.is_code(value - bias):
                 return self.origin(value - bias)
-            if heap <= value < heap + (1 << 28):
-                return f"heap+{value - heap:#x}"
             return match[0]
 
         def number(match):
-            """Variables that are not initialized yet may hold halves of addresses of code."""
-            value = int(match[0])
-            for size in (1 << 64, 1 << 32):
-                if self.is_code((value - bias) % size) and value >= 1 << 24:
-                    return self.origin((value - bias) % size)
+            """Variables that are not initialized yet may hold addresses of code and halves of them, and buffers of
+            longjmp hold them rotated."""
+            value = int(match[0]) % (1 << 64)
+            for candidate in (value, value >> 17 | value << 47, value + (bias + self.starts[0] & -1 << 32)):
+                at = (candidate - bias) % (1 << 64)
+                if value >= 1 << 24 and self.is_code(at):
+                    return self.origin(at)
             return match[0]
 
         text = re.sub(r"^(#\d+ +)0x[0-9a-f]+ in ", r"\1", text, flags=re.M)
         text = re.sub(r"(\.cold)?\.frag\.\d+\b", "", text)
         text = re.sub(r" <[^<>()]*\+\d+>", "", text)
         text = re.sub(r"\b0x[0-9a-f]+\b", address, text)
-        return re.sub(r"(?<![\w.:])\d{8,}\b(?!\.)", number, text)
+        return re.sub(r"(?<![\w.:])-?\d{8,}\b(?!\.)", number, text)
 
 
-def run(work, image, **wanted):
+def run(work, image, layout, **wanted):
     """Runs gdb on a copy of the image; returns what debug_stops_gdb.py says."""
     build, folder = work.build, pathlib.Path(tempfile.mkdtemp(dir=work.scratch.path))  # of one length, since the program sees its path
     copy, result = folder / "image", folder / "result"
-    shutil.copy(image.path, copy)
+    if layout in HIDDEN:
+        debug_readers.hide_call_sites(image.path, copy)
+        copy.chmod(0o755)
+    else:
+        shutil.copy(image.path, copy)
     source, remote = build.source, build.machine != "x86_64"
     job = {
         **{"stops": [], "lines": [], "most_hits": MOST_HITS, "frames": FRAMES},
@@ -151,14 +149,14 @@ def run(work, image, **wanted):
         if emulator:
             emulator.kill()
             emulator.wait()
-    common.expect(result.exists(), f"gdb: {gdb.stderr.decode(errors='replace')[-500:]}")
+    common.expect(result.exists(), f"gdb: {debug_readers.why_gdb_ended(gdb.stderr.decode(errors='replace'))}")
     return json.loads(result.read_text())
 
 
 def start_emulator(folder, image, job):
     with open(job["stdin"], "rb") as stdin:
         process = subprocess.Popen(
-            [*common.QEMU, "-g", job["socket"], "-0", "program", image, *job["arguments"]],
+            [*common.QEMU, "-seed", "1", "-g", job["socket"], "-0", "program", image, *job["arguments"]],
             stdin=stdin,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -172,28 +170,37 @@ def start_emulator(folder, image, job):
 # --- Stops ----------------------------------------------------------------------------------------------------------
 
 
+def frames_of_input(work):
+    """{OLD: frames by llvm-symbolizer}"""
+    return work.shared("frames", lambda: dict(zip(work.addresses, debug_readers.symbolize(work.image, work.addresses))))
+
+
 def own_instructions(work):
     """{OLD: (file, line) of the innermost frame} of instructions of the program's own sources."""
-
-    def ask():
-        addresses = sorted(work.instructions)
-        return dict(zip(addresses, debug_readers.symbolize(work.image, addresses)))
-
     folders = {str(file.parent) for file in work.build.source.files}
     return {
         old: frames[0][1:3]
-        for old, frames in work.shared("frames", ask).items()
+        for old, frames in frames_of_input(work).items()
         if frames and frames[-1][1] and os.path.dirname(frames[-1][1]) in folders and frames[0][2]
     }
+
+
+def apart(addresses):
+    """Those that are NEAR at least apart: gdb loses hits when it steps from one breakpoint to another one on Alpha."""
+    chosen = addresses[:1]
+    for address in addresses[1:]:
+        if address >= chosen[-1] + NEAR:
+            chosen.append(address)
+    return chosen
 
 
 def plan(work, image):
     """[(OLD, K)] drawn at random from those that the program comes to."""
     generator = random.Random(work.build.name)
     olds = sorted(own_instructions(work))
-    drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
+    drawn = apart(sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS))))
     passes = {old: generator.randint(1, MOST_PASSES) for old in drawn}
-    trial = run(work, image, stops=[[old, [old], passes[old]] for old in drawn], frames=0)
+    trial = run(work, image, HIDDEN[0], stops=[[old, [old], passes[old]] for old in drawn], frames=0)
     reached = [key for key, _ in trial["stops"]]
     return [(old, passes[old]) for old in sorted(generator.sample(reached, min(len(reached), STOPS)))]
 
@@ -201,6 +208,18 @@ def plan(work, image):
 def split_frames(text):
     """The frames of a stack: [text of the frame with its variables]."""
     return [part for part in re.split(r"^(?=#\d)", text, flags=re.M) if part.startswith("#")]
+
+
+def lines_of_frames(work, key, text, bias):
+    """For each frame of a stack of the input the FILE:LINE that llvm-symbolizer finds there, of all inlined frames."""
+    found, at = [], key
+    for frame in split_frames(text):
+        address = re.match(r"#\d+ +0x([0-9a-f]+) in ", frame)
+        if address and found:
+            after = bisect.bisect_left(work.addresses, int(address[1], 16) - bias)  # a return address
+            at = work.addresses[after - 1] if after else 0
+        found.append({f"{frame[1]}:{frame[2]}" for frame in frames_of_input(work).get(at, ())})
+    return found
 
 
 class Tally:
@@ -213,12 +232,14 @@ class Tally:
             self.numbers.update(numbers)
 
 
-def compare_frame(before, after, where, problems, hot_cold):
-    """Compares a frame's lines; returns (number of values, of those without a value in the output only)."""
+def compare_frame(before, after, lines, where, problems, hot_cold):
+    """Compares a frame's lines; returns (number of values, of those without a value in the output only). gdb prefers
+    statements among the rows of an address, so the output may also have one of the `lines` that llvm-symbolizer finds
+    at the frame's address."""
     left, right = before.splitlines(), after.splitlines()
     values = without = 0
-    if left[:1] != right[:1]:
-        problems.add("frame", f"{where}: {left[0]} became {right[0] if right else 'nothing'}")
+    if left[0] != right[0] and (left[0].rpartition(" at ")[0] != right[0].rpartition(" at ")[0] or right[0].rpartition(" at ")[2] not in lines):
+        problems.add("frame", f"{where}: {left[0]} became {right[0]}")
     elif len(left) != len(right):
         problems.add("number of variables", f"{where}: {left} became {right}")
         return 0, 0
@@ -241,8 +262,8 @@ def check_stops(work, layout, tally):
     drawn = [(old, passes) for old, passes in drawn if old in rewriting.news]
     old_stops = [[old, [old], passes] for old, passes in drawn]
     new_stops = [[old, rewriting.news[old], passes] for old, passes in drawn]
-    first = work.shared(("stops", str(old_stops)), lambda: run(work, before, stops=old_stops))
-    second = run(work, after, stops=new_stops)
+    first = work.shared(("stops", layout in HIDDEN, str(old_stops)), lambda: run(work, before, layout, stops=old_stops))
+    second = run(work, after, layout, stops=new_stops)
     common.expect(first["stops"], "no stop was reached in the original")
     problems = debug_images.Problems()
     if [stop[0] for stop in first["stops"]] != [stop[0] for stop in second["stops"]]:
@@ -254,13 +275,13 @@ def check_stops(work, layout, tally):
     for key, text in first["stops"]:
         if key not in by_key:
             continue
-        one = split_frames(before.normal(text, first["bias"], first["heap"]))
-        other = split_frames(after.normal(by_key[key], second["bias"], second["heap"]))
+        one = split_frames(before.normal(text, first["bias"]))
+        other = split_frames(after.normal(by_key[key], second["bias"]))
         where = f"at {key:#x}, now {' '.join(map(hex, rewriting.news[key]))}"
         if len(one) != len(other):
             problems.add("number of frames", f"{where}: {len(one)} became {len(other)}")
-        for left, right in zip(one, other):
-            numbers = compare_frame(left, right, where, problems, hot_cold)
+        for left, right, lines in zip(one, other, lines_of_frames(work, key, text, first["bias"])):
+            numbers = compare_frame(left, right, lines, where, problems, hot_cold)
             values, without, frames = values + numbers[0], without + numbers[1], frames + 1
     tally.add(stops=len(first["stops"]), frames=frames, values=values, without=without)
     common.expect(not problems, f"{len(first['stops'])} stops\n    {debug_images.describe(problems)}")
@@ -277,8 +298,8 @@ def check_lines(work, layout, tally):
     chosen = random.Random(work.build.name).sample(places, min(len(places), LINES))
     lines = [f"{file}:{line}" for file, line in sorted(chosen)]
     before, after = Image(rewriting, False), Image(rewriting, True)
-    first = work.shared("hits", lambda: run(work, before, lines=lines))
-    second = run(work, after, lines=lines)
+    first = work.shared(("hits", layout in HIDDEN), lambda: run(work, before, layout, lines=lines))
+    second = run(work, after, layout, lines=lines)
     problems = debug_images.Problems()
     hits, kept = 0, set(rewriting.kept)
     for line, one, other in zip(lines, first["lines"], second["lines"]):
