@@ -2,12 +2,13 @@
 
 The environment variable DEBUG_JOB names a JSON file with: result; entry (e_entry); arguments and stdin of the program,
 or the socket of an emulator that waits for gdb; frames (how many are shown, or 0); stops, a list of [key, addresses, passes];
-lines, a list of FILE:LINE; most_hits.
+lines, a list of FILE:LINE; most_hits, 0 to read
+places without a run.
 
 The result has: bias (of the addresses in the program), stops: a list of [key, text of the
-stack] in the order of the run, each when the program comes for the `passes`th time to one of the addresses; lines: for
+stack, places of its variables] in the order of the run, each when the program comes for the `passes`th time to one of the addresses; lines: for
 each line {hits of the breakpoint FILE:LINE, statements: [address, hits] of all of the line's statements, at most most_hits
-each, there: whether gdb put the breakpoint at statements of the line}, or null where gdb knows no code of the line."""
+each, places: where gdb put the breakpoint}, or null where gdb knows no code of the line."""
 
 import json
 import os
@@ -90,6 +91,32 @@ class Stop(gdb.Breakpoint):
         return self.place.left == 0
 
 
+def places_of_variables():
+    """[[frame, name, address]] of what is in memory."""
+    found, frame = [], gdb.newest_frame()
+    for level in range(JOB["frames"]):
+        if frame is None:
+            break
+        try:
+            block = frame.block()
+        except RuntimeError:
+            block = None
+        while block is not None and not block.is_static and not block.is_global:
+            for symbol in block:
+                if symbol.is_variable or symbol.is_argument:
+                    try:
+                        address = frame.read_var(symbol, block).address
+                        if address is not None:
+                            found.append([level, symbol.name, int(address)])
+                    except gdb.error:
+                        pass  # optimized out
+            if block.function is not None:
+                break
+            block = block.superblock
+        frame = frame.older()
+    return found
+
+
 def stops(bias, result):
     places = {}
     for key, addresses, passes in JOB["stops"]:
@@ -107,7 +134,8 @@ def stops(bias, result):
         for breakpoint in place.breakpoints:
             breakpoint.delete()
         place.breakpoints = []
-        result["stops"].append([place.key, ask(f"bt -full {JOB['frames']}") if JOB["frames"] else ""])
+        text = ask(f"bt -full {JOB['frames']}") if JOB["frames"] else ""
+        result["stops"].append([place.key, text, places_of_variables()])
 
 
 def statements(line):
@@ -135,10 +163,10 @@ def lines(bias, result):
         each = {address - bias: gdb.Breakpoint(f"*{address:#x}", internal=True) for address in sorted(addresses)}
         for breakpoint in (by_line, *each.values()):
             breakpoint.silent = True
-            breakpoint.ignore_count = JOB["most_hits"] - 1
+            breakpoint.ignore_count = max(JOB["most_hits"] - 1, 0)
             counted[breakpoint.number] = breakpoint
-        known.append((by_line, each, {place.address for place in by_line.locations} <= addresses))
-    while True:
+        known.append((by_line, each, {place.address for place in by_line.locations}))
+    while JOB["most_hits"]:
         ask("continue")
         if not alive():
             break
@@ -151,9 +179,9 @@ def lines(bias, result):
         if entry is None:
             result["lines"].append(None)
         else:
-            by_line, each, is_there = entry
+            by_line, each, places = entry
             hits = [[address, breakpoint.hit_count] for address, breakpoint in each.items()]
-            result["lines"].append({"hits": by_line.hit_count, "statements": hits, "there": is_there})
+            result["lines"].append({"hits": by_line.hit_count, "statements": hits, "places": sorted(place - bias for place in places)})
 
 
 def main():
@@ -162,6 +190,7 @@ def main():
     ask("handle all nostop noprint pass")
     ask("handle SIGTRAP stop noprint nopass")
     if JOB["socket"]:
+        gdb.execute("set breakpoint always-inserted off")
         gdb.execute("set auto-solib-add off")
         gdb.execute(f"set sysroot {JOB['sysroot']}")
         ask(f"target remote {JOB['socket']}")
