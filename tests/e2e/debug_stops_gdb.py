@@ -2,8 +2,7 @@
 
 The environment variable DEBUG_JOB names a JSON file with: result; entry (e_entry); arguments and stdin of the program,
 or the socket of an emulator that waits for gdb; frames (how many are shown, or 0); stops, a list of [key, addresses, passes];
-lines, a list of FILE:LINE; most_hits, 0 to read
-places without a run.
+lines, a list of FILE:LINE; most_hits.
 
 The result has: bias (of the addresses in the program), stops: a list of [key, text of the
 stack, places of its variables] in the order of the run, each when the program comes for the `passes`th time to one of the addresses; lines: for
@@ -23,6 +22,8 @@ SETTINGS = (
     *("print static-members off", "print frame-arguments all", "breakpoint always-inserted on"),
 )
 
+# On Alpha gdb takes a stop behind a software breakpoint for a stop at it.
+KIND = gdb.BP_HARDWARE_BREAKPOINT if JOB["socket"] else gdb.BP_BREAKPOINT
 HEAP = 0x130000000  # behind all images, where the heap starts
 # Of the system call `brk`: the instruction, and its registers, with None for the argument.
 CALLS = {
@@ -81,7 +82,7 @@ class Place:
 
 class Stop(gdb.Breakpoint):
     def __init__(self, address, place):
-        super().__init__(f"*{address:#x}")  # an internal one would hide inlined frames where a block starts
+        super().__init__(f"*{address:#x}", KIND)  # an internal one would hide inlined frames where a block starts
         self.silent = True
         self.place = place
         place.breakpoints.append(self)
@@ -159,14 +160,14 @@ def lines(bias, result):
         if not addresses:
             known.append(None)
             continue
-        by_line = gdb.Breakpoint(line)
-        each = {address - bias: gdb.Breakpoint(f"*{address:#x}", internal=True) for address in sorted(addresses)}
+        by_line = gdb.Breakpoint(line, KIND)
+        each = {address - bias: gdb.Breakpoint(f"*{address:#x}", KIND, internal=True) for address in sorted(addresses)}
         for breakpoint in (by_line, *each.values()):
             breakpoint.silent = True
-            breakpoint.ignore_count = max(JOB["most_hits"] - 1, 0)
+            breakpoint.ignore_count = JOB["most_hits"] - 1
             counted[breakpoint.number] = breakpoint
         known.append((by_line, each, {place.address for place in by_line.locations}))
-    while JOB["most_hits"]:
+    while True:
         ask("continue")
         if not alive():
             break

@@ -47,7 +47,6 @@ GDB_TIMEOUT = 600.0
 # gdb 13 overflows a buffer at calls of procedures with more than two ranges, and takes each range for an entry. So gdb
 # sees these layouts without call sites, and shows no values at entry; debug_scopes_test.py compares call sites.
 HIDDEN = ("random", "scatter", "profiled")
-NEAR = 12  # bytes
 MOST_WITHOUT = 0.02  # the share of values that may be optimized out in the output only, with hot-cold optimization
 PROGRAMS = {
     "x86_64": {
@@ -174,20 +173,11 @@ def own_instructions(work):
     }
 
 
-def apart(addresses):
-    """Those that are NEAR at least apart: gdb takes a stop behind a breakpoint for a stop at it on Alpha."""
-    chosen = addresses[:1]
-    for address in addresses[1:]:
-        if address >= chosen[-1] + NEAR:
-            chosen.append(address)
-    return chosen
-
-
 def plan(work, image):
     """[(OLD, K)] drawn at random from those that the program comes to."""
     generator = random.Random(work.build.name)
     olds = sorted(own_instructions(work))
-    drawn = apart(sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS))))
+    drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
     passes = {old: generator.randint(1, MOST_PASSES) for old in drawn}
     trial = run(work, image, HIDDEN[0], stops=[[old, [old], passes[old]] for old in drawn], frames=0)
     reached = [key for key, *_ in trial["stops"]]
@@ -291,18 +281,6 @@ def check_stops(work, layout, tally):
 # --- Lines ----------------------------------------------------------------------------------------------------------
 
 
-def choose_sparse(lines):
-    """Those of (line, statements in the input, statements in the output) without neighbours: gdb takes a stop behind a
-    breakpoint for a stop at it on Alpha."""
-    used = [set(), set()]
-    for line in lines:
-        places = [{at for at, _ in each["statements"]} | set(each["places"]) if each else set() for each in line[1:]]
-        around = [{at + near for at in mine for near in (-4, 4)} for mine in places]
-        if not any(near & (mine | others) for near, mine, others in zip(around, places, used)):
-            used = [others | mine for mine, others in zip(places, used)]
-            yield line
-
-
 def is_there(hits):
     """Whether gdb has put the breakpoint at statements of its line."""
     return set(hits["places"]) <= {address for address, _ in hits["statements"]}
@@ -315,10 +293,7 @@ def check_lines(work, layout, tally):
     chosen = random.Random(work.build.name).sample(places, min(len(places), LINES))
     lines = [f"{file}:{line}" for file, line in sorted(chosen)]
     before, after = Image(rewriting, False), Image(rewriting, True)
-    if work.build.machine == "alpha":
-        sparse = [run(work, image, layout, lines=lines, most_hits=0)["lines"] for image in (before, after)]
-        lines = [line for line, *_ in choose_sparse(zip(lines, *sparse))]
-    first = work.shared(("hits", layout in HIDDEN, str(lines)), lambda: run(work, before, layout, lines=lines))
+    first = work.shared(("hits", layout in HIDDEN), lambda: run(work, before, layout, lines=lines))
     second = run(work, after, layout, lines=lines)
     problems = debug_images.Problems()
     hits, kept = 0, set(rewriting.kept)
@@ -338,7 +313,7 @@ def check_lines(work, layout, tally):
         for kind, olds in (("statement is lost", expected.keys() - actual.keys()), ("statement is new", actual.keys() - expected.keys())):
             if olds:
                 problems.add(kind, f"{os.path.basename(line)} at {' '.join(map(hex, sorted(olds)))}, hits {expected} became {dict(actual)}")
-        if any(actual[old] != expected[old] for old in actual.keys() & expected.keys()):
+        if any(min(actual[old], MOST_HITS) != expected[old] for old in actual.keys() & expected.keys()):
             problems.add("hits of a statement", shown)
         if one["hits"] != other["hits"] and actual.keys() == expected.keys():
             if layout == "original" or (len(expected) == 1 and is_there(one) and is_there(other)):
