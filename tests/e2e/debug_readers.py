@@ -203,6 +203,9 @@ def _rename_tags(data, at, end):
 # --- gdb ------------------------------------------------------------------------------------------------------------
 
 
+UNHELPFUL = "unexpected demangled name"  # of procedures with ranges, where gdb reads names in another way
+
+
 def gdb_says(image, addresses=(), hidden=False):
     """What gdb reads: {complaints, functions, variables, types: sets of lines, places: a value for each address}. `hidden`:
     without call sites."""
@@ -222,13 +225,14 @@ def gdb_says(image, addresses=(), hidden=False):
         said = json.loads(result.read_text())
     complaints = {_normal(line, read) for line in text.splitlines() if line.strip()}
     complaints |= {_normal(line, read) for line in said["checks"].splitlines() if line.strip()}
+    complaints = {line for line in complaints if UNHELPFUL not in line}
     listings = {kind: set(_normal_listing(said[kind])) for kind in ("functions", "variables", "types")}
     return {"complaints": complaints, "places": [tuple(place) for place in said["places"]], **listings}
 
 
 def why_gdb_ended(text):
     """What matters of the standard error of a gdb that left no result."""
-    fatal = re.search(r"^(Fatal signal.*|.*internal-error.*|.*invalid pointer.*|.*corrupted.*)$", text, re.M)
+    fatal = re.search(r"^(Fatal signal.*|.*internal-error.*|.*invalid pointer.*|.*corrupted.*|gdb\.error: .*)$", text, re.M)
     return fatal[0] if fatal else text.strip()[-500:]
 
 
@@ -238,5 +242,5 @@ def _normal_listing(text):
     for line in text.splitlines():
         if line.startswith("File "):
             file = line
-        elif line.strip():
+        elif line.strip() and not line.lstrip().startswith("warning: ("):  # of an address without a symbol table
             yield f"{file} {line}"
