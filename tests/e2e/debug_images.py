@@ -207,16 +207,21 @@ def _listed():
         yield from ((program, "x86_64", shape) for shape in ("", "dwarf4", "clang"))
     for program in ("variables", "calls", "switches", "interpreter", "strings", "exceptions", "modern", "containers", "plugin", "lua"):
         yield from ((program, "alpha", shape) for shape in ("", "dwarf4"))
+    yield "variables", "alpha", "static"
     yield from (("exceptions", "alpha", shape) for shape in ALPHA_SHAPES if shape not in ("", "dwarf4"))
     for program in ("variables", "switches", "interpreter", "exceptions", "containers", "lua"):
         yield from ((program, "ia64", shape) for shape in IA64_SHAPES)
 
 
+SMALL = ("variables", "exceptions", "calls", "switches", "interpreter", "strings", "floats", "plugin")
 LARGE = [("sqlite3", "x86_64", ""), ("sqlite3", "x86_64", "clang"), ("sqlite3", "alpha", ""), ("sqlite3", "ia64", "")]
 
 
 def builds(large=False):
+    """The builds; without SQLite unless `large`, and only small programs where a sample of the cases runs."""
     wanted = [*_listed(), *(LARGE if large else [])]
+    if common.sampling_interval() > 1:
+        wanted = [words for words in wanted if words[0] in SMALL]
     return [_build(*words) for words in wanted if words[0] in sources() and not (words[0] == "calls" and "clang" in words[2])]
 
 
@@ -266,7 +271,9 @@ LAYOUTS = {
 
 
 def applies(build, layout):
-    return layout != "profiled" or not build.source.library
+    if layout != "profiled":
+        return True
+    return not build.source.library and (build.machine != "ia64" or os.path.exists(EMULATOR))
 
 
 class Work:
@@ -286,7 +293,13 @@ class Work:
 
     @property
     def addresses(self):
-        return self.shared("addresses", lambda: sorted(self.instructions))
+        """Of all instructions, with both slots of Itanium's long ones."""
+
+        def make():
+            second = {at + 1 for at in self.instructions if at & 15 == 1} if self.build.machine == "ia64" else set()
+            return sorted(self.instructions.keys() | second)
+
+        return self.shared("addresses", make)
 
     def procedures(self, address):
         """Names of the procedures of the input around an address."""
@@ -326,7 +339,7 @@ class Instruction:
 
 # What GNU objdump prints before the mnemonic.
 _PREFIXES = re.compile(
-    r"(?:(?:rep|repz|repnz|lock|notrack|bnd|data16|addr32|cs|ds|es|ss|fs|gs|rex(?:\.[WRXB]+)?|xacquire|xrelease) +)+(?=[a-z])"
+    r"^(?:(?:rep|repz|repnz|lock|notrack|bnd|data16|addr32|cs|ds|es|ss|fs|gs|rex(?:\.[WRXB]+)?|xacquire|xrelease) +)+(?=[a-z])"
 )
 NO_OP = re.compile(r"nop|xchg|int3|unop|fnop|lea$|\(bad\)")
 _LISTED = re.compile(r"^ *([0-9a-f]+):\t *(.*)$")
@@ -341,7 +354,7 @@ for one, other in (
 def _mnemonic(text):
     text = re.sub(r"^\(p\d+\) *|^\[[A-Z]+\] *", "", text.strip())
     text = re.sub(r"^\(p\d+\) *", "", text.strip())
-    return _PREFIXES.sub("", text).split(" ")[0].split("\t")[0]
+    return _PREFIXES.sub("", text).split(" ")[0].split("\t")[0].rstrip(";")
 
 
 def listing(machine, image):
@@ -437,7 +450,7 @@ class Rewriting:
         """Problems of the map itself."""
         problems = Problems()
         for new, old in self.origins.items():
-            here, there = self.instructions.get(new), self.before.get(old)
+            here, there = find(self.instructions, new), find(self.before, old)
             if here is None or there is None:
                 problems.add("the map lists what is no instruction", f"{new:#x} {old:#x}")
             elif here.mnemonic != there.mnemonic and not same_instruction(there.mnemonic, here.mnemonic):
@@ -446,6 +459,11 @@ class Rewriting:
             if new not in self.instructions:
                 problems.add("the map lists what is no instruction", f"{new:#x} -")
         return problems
+
+
+def find(instructions, address):
+    """The instruction at an address; Itanium's long ones have two slots, and objdump lists them at the first."""
+    return instructions.get(address) or (instructions.get(address - 1) if address & 15 == 2 else None)
 
 
 def same_instruction(before, after):

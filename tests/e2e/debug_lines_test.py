@@ -43,8 +43,7 @@ class Tally:
 
 def lines_of_input(work):
     """{OLD: frames} of all instructions."""
-    addresses = sorted(work.instructions)
-    return dict(zip(addresses, debug_readers.symbolize(work.image, addresses)))
+    return dict(zip(work.addresses, debug_readers.symbolize(work.image, work.addresses)))
 
 
 def compare_lines(rewriting):

@@ -101,7 +101,7 @@ class Symbols:
 
 def _normal(text, image):
     text = text.replace(str(image), "IMAGE").replace(str(image.parent), "FOLDER")
-    return re.sub(r"\b(0x)?[0-9a-f]*[0-9][0-9a-f]*\b", "N", text).strip()
+    return re.sub(r"\b0x[0-9a-f]+\b|\b[0-9a-f]*[0-9][0-9a-f]*\b", "N", text).strip()
 
 
 def _lines(outcome, image, pattern=r"."):

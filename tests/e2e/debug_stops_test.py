@@ -58,7 +58,7 @@ PROGRAMS = {
         "clang4": "variables",
         "lto": "variables",
     },
-    "alpha": {"": "variables exceptions calls strings", "dwarf4": "variables", "static": "exceptions"},
+    "alpha": {"": "variables exceptions calls strings", "dwarf4": "variables", "static": "variables"},
 }
 
 
