@@ -61,7 +61,7 @@ class Entry:
 
     def entry(self):
         """The address where its code is entered, or None."""
-        ranges = self.ranges()
+        ranges = [(low, high) for low, high in self.ranges() or () if low < high]
         if not ranges:
             return None
         text = self.attributes.get("entry_pc")
