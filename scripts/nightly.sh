@@ -3,6 +3,7 @@
 #
 #   cases        all cases of all tests; the usual run has a part of them
 #   seeds        the tests that draw layouts, profiles or damage, with 20 seeds and more damage
+#   debug        debug information: SQLite, too, and 500 stops of gdb for each program and layout
 #   atomic       all programs with atomic counters
 #   random       500 random C++ programs that no night before had
 #   arithmetic   a million operands for each operation of IA-64
@@ -25,7 +26,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-parts=(cases seeds atomic random arithmetic speed emulator gcc gmp capstone packages suites exec sanitizers fuzz)
+parts=(cases seeds debug atomic random arithmetic speed emulator gcc gmp capstone packages suites exec sanitizers fuzz)
 wanted=("${parts[@]}")
 if [[ ${1:-} == --only ]]; then
   IFS=, read -ra wanted <<<"${2:?--only needs the names of parts}"
@@ -48,6 +49,12 @@ run_seeds() {
   RESPIKE_SEEDS=20 RESPIKE_HEAVY_SEEDS=20 RESPIKE_PROFILE_SEEDS=20 RESPIKE_HEAVY_PROFILE_SEEDS=20 RESPIKE_FLIPS=200 \
     RESPIKE_WINDOW_KILLS=20 RESPIKE_KILLS=200 RESPIKE_STARTS=1000 ctest --test-dir build --parallel 2 --output-on-failure --tests-regex \
     '^e2e.(layouts|profiled|second_round|hot_cold|never_slower|bad_input|profile|gui_robust|exec|on_the_fly|session_work|live_session)_test(\.x86_64)?$|^DatabaseModel'
+}
+
+run_debug() {
+  RESPIKE_DEBUG_LARGE=1 python3 tests/e2e/debug_lines_test.py
+  RESPIKE_DEBUG_LARGE=1 python3 tests/e2e/debug_scopes_test.py
+  RESPIKE_STOPS=500 python3 tests/e2e/debug_stops_test.py
 }
 
 run_atomic() {

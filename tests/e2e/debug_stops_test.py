@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""At random stops gdb shows the same frames, arguments and variables in rewritten programs as in the originals, and
+breakpoints by line are hit as often.
+
+A stop is the K-th time that the program comes to an instruction; the instructions are drawn from those with an origin
+(debug_images.py), so that both programs stop at the same point of the execution. They have to come to their stops in
+the same order. At each stop the text of `bt -full` is compared, frame by frame: the function, the line, the arguments
+with their values at entry, and all variables of all blocks. Addresses of code in it are those of the input. The
+heap is moved to one place, since images are of different sizes.
+
+For breakpoints, gdb is told FILE:LINE of lines of the program's own sources, and counts hits until the program ends, up
+to MOST_HITS. All statements of a line have to be hit as often as in the original, and so has the breakpoint in the
+original layout. In other layouts gdb may choose another place than in the input. Where a block has several statements of
+a line, as the loop in `for (i = 0; i < n; i++)`, gdb takes the one with the lowest address. And gdb takes code below
+the entry of its procedure for a prologue, and puts the breakpoint at the entry. Such lines are counted, and those that had only a jump that a layout
+removes.
+
+Programs of this host run natively, Alpha's under qemu-alpha.
+
+RESPIKE_STOPS: stops per program and layout (default 40); RESPIKE_LINES: lines (default 200)."""
+
+import bisect
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+import backtrace_test
+import common
+import debug_images
+import debug_readers
+
+STOPS = int(os.environ.get("RESPIKE_STOPS", 40))
+LINES = int(os.environ.get("RESPIKE_LINES", 200))
+FRAMES = 8
+MOST_HITS = 20
+MOST_PASSES = 6
+CANDIDATES = 8  # instructions drawn for each stop, since many are not executed
+GDB_TIMEOUT = 600.0
+# gdb 13 overflows a buffer at calls of procedures with more than two ranges, and takes each range for an entry. So gdb
+# sees these layouts without call sites, and shows no values at entry; debug_scopes_test.py compares call sites.
+HIDDEN = ("random", "scatter", "profiled")
+MOST_WITHOUT = 0.02  # the share of values that may be optimized out in the output only, with hot-cold optimization
+PROGRAMS = {
+    "x86_64": {
+        "": "variables exceptions calls switches strings containers lua",
+        "dwarf4": "variables exceptions",
+        "O3": "variables exceptions",
+        "types": "exceptions",
+        "clang": "variables exceptions strings lua",
+        "clang4": "variables",
+        "lto": "variables",
+    },
+    "alpha": {"": "variables exceptions calls strings", "dwarf4": "variables", "static": "variables"},
+}
+
+
+class Image:
+    """An image of a rewriting, and what its addresses are in the input."""
+
+    def __init__(self, rewriting, is_output):
+        self.rewriting, self.is_output = rewriting, is_output
+        self.path = rewriting.output if is_output else rewriting.image
+        data = self.path.read_bytes()
+        self.entry = int.from_bytes(data[24:32], "little")
+        instructions = rewriting.instructions if is_output else rewriting.before
+        self.instructions, self.starts = instructions, sorted(instructions)
+        self.returns = {
+            at + i.size: at for at, i in instructions.items() if i.mnemonic.startswith(("call", "jsr", "bsr")) and i.size
+        }
+
+    def is_code(self, address):
+        at = bisect.bisect_right(self.starts, address) - 1
+        if address in self.returns:
+            return True
+        return at >= 0 and address < self.starts[at] + max(self.instructions[self.starts[at]].size, 1)
+
+    def origin(self, address):
+        """What a code address is in the input."""
+        if not self.is_output:
+            return f"code {address:#x}"
+        call = self.returns.get(address)
+        if call is not None and call in self.rewriting.origins:
+            old = self.rewriting.origins[call]
+            return f"code {old + self.rewriting.before[old].size:#x}"
+        return f"code {self.rewriting.origins.get(address, address):#x}"
+
+    def normal(self, text, bias):
+        """A stack's text without what layouts change."""
+
+        def address(match):
+            value = int(match[0], 16)
+            if self.is_code(value - bias):
+                return self.origin(value - bias)
+            return match[0]
+
+        text = re.sub(r"^(#\d+ +)0x[0-9a-f]+ in ", r"\1", text, flags=re.M)
+        text = re.sub(r"(\.cold)?\.frag\.\d+\b", "", text)
+        text = re.sub(r" <[^<>()]*\+\d+>", "", text)
+        return re.sub(r"\b0x[0-9a-f]+\b", address, text)
+
+
+def run(work, image, layout, **wanted):
+    """Runs gdb on a copy of the image; returns what debug_stops_gdb.py says."""
+    build, folder = work.build, pathlib.Path(tempfile.mkdtemp(dir=work.scratch.path))  # of one length, since the program sees its path
+    copy, result = folder / "image", folder / "result"
+    if layout in HIDDEN:
+        debug_readers.hide_call_sites(image.path, copy)
+        copy.chmod(0o755)
+    else:
+        shutil.copy(image.path, copy)
+    source, remote = build.source, build.machine != "x86_64"
+    job = {
+        **{"stops": [], "lines": [], "most_hits": MOST_HITS, "frames": FRAMES},
+        **wanted,
+        **{"result": str(result), "entry": image.entry, "arguments": list(map(str, source.arguments))},
+        **{"stdin": str(source.stdin or "/dev/null"), "socket": str(folder / "gdb") if remote else "", "sysroot": common.SYSROOT},
+    }
+    (folder / "job").write_text(json.dumps(job))
+    command = ["gdb-multiarch", "-nx", "-batch", "-x", pathlib.Path(__file__).with_name("debug_stops_gdb.py"), copy]
+    environment = {**os.environ, "DEBUG_JOB": str(folder / "job"), "PYTHONNOUSERSITE": "1", "LD_BIND_NOW": "1"}
+    emulator = None
+    try:
+        if remote:
+            emulator = start_emulator(folder, copy, job)
+        gdb = common.run_command(command, timeout=GDB_TIMEOUT, cwd=folder, env=environment)
+    finally:
+        if emulator:
+            emulator.kill()
+            emulator.wait()
+    common.expect(result.exists(), f"gdb: {debug_readers.why_gdb_ended(gdb.stderr.decode(errors='replace'))}")
+    return json.loads(result.read_text())
+
+
+def start_emulator(folder, image, job):
+    with open(job["stdin"], "rb") as stdin:
+        process = subprocess.Popen(
+            [*common.QEMU, "-seed", "1", "-g", job["socket"], "-0", "program", image, *job["arguments"]],
+            stdin=stdin,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env={"PATH": os.environ["PATH"]},
+        )
+    backtrace_test.wait_for(pathlib.Path(job["socket"]), process)
+    return process
+
+
+# --- Stops ----------------------------------------------------------------------------------------------------------
+
+
+def frames_of_input(work):
+    """{OLD: frames by llvm-symbolizer}"""
+    return work.shared("frames", lambda: dict(zip(work.addresses, debug_readers.symbolize(work.image, work.addresses))))
+
+
+def own_instructions(work):
+    """{OLD: (file, line) of the innermost frame} of instructions of the program's own sources."""
+    folders = {str(file.parent) for file in work.build.source.files}
+    return {
+        old: frames[0][1:3]
+        for old, frames in frames_of_input(work).items()
+        if frames and frames[-1][1] and os.path.dirname(frames[-1][1]) in folders and frames[0][2]
+    }
+
+
+def plan(work, image):
+    """[(OLD, K)] drawn at random from those that the program comes to."""
+    generator = random.Random(work.build.name)
+    olds = sorted(own_instructions(work))
+    drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
+    passes = {old: generator.randint(1, MOST_PASSES) for old in drawn}
+    trial = run(work, image, HIDDEN[0], stops=[[old, [old], passes[old]] for old in drawn], frames=0)
+    reached = [key for key, *_ in trial["stops"]]
+    return [(old, passes[old]) for old in sorted(generator.sample(reached, min(len(reached), STOPS)))]
+
+
+def split_frames(text):
+    """The frames of a stack: [text of the frame with its variables]."""
+    return [part for part in re.split(r"^(?=#\d)", text, flags=re.M) if part.startswith("#")]
+
+
+def lines_of_frames(work, key, text, bias):
+    """For each frame of a stack of the input the FILE:LINE that llvm-symbolizer finds there, of all inlined frames."""
+    found, at = [], key
+    for frame in split_frames(text):
+        address = re.match(r"#\d+ +0x([0-9a-f]+) in ", frame)
+        if address and found:
+            after = bisect.bisect_left(work.addresses, int(address[1], 16) - bias)  # a return address
+            at = work.addresses[after - 1] if after else 0
+        found.append({f"{frame[1]}:{frame[2]}" for frame in frames_of_input(work).get(at, ())})
+    return found
+
+
+class Tally:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.numbers = collections.Counter()
+
+    def add(self, **numbers):
+        with self.lock:
+            self.numbers.update(numbers)
+
+
+def same_places(before, after):
+    """{frame: names of variables that are at the same place in memory in both programs}"""
+    found = collections.defaultdict(set)
+    for level, name, _ in set(map(tuple, before)) & set(map(tuple, after)):
+        found[level].add(name)
+    return found
+
+
+def compare_frame(before, after, lines, in_place, where, problems, hot_cold):
+    """Compares a frame's lines; returns (number of values, of those without a value in the output only). What is `in_place`
+    may have other contents: addresses that earlier calls left in variables that are not initialized yet. gdb prefers
+    statements among the rows of an address, and takes a line before for the line 0, so the output may also have one of the
+    `lines` that llvm-symbolizer finds at the frame's address."""
+    left, right = before.splitlines(), after.splitlines()
+    values = without = 0
+    is_line_0 = any(line.endswith(":0") for line in lines)
+    if left[0] != right[0] and (left[0].rpartition(" at ")[0] != right[0].rpartition(" at ")[0] or right[0].rpartition(" at ")[2] not in lines and not is_line_0):
+        problems.add("frame", f"{where}: {left[0]} became {right[0]}")
+    elif len(left) != len(right):
+        problems.add("number of variables", f"{where}: {left} became {right}")
+        return 0, 0
+    for one, other in zip(left[1:], right[1:]):
+        values += " = " in one
+        name = one.split(" = ")[0]
+        if one == other or (name == other.split(" = ")[0] and name.strip() in in_place):
+            continue
+        if hot_cold and other.endswith(" = <optimized out>") and name == other.split(" = ")[0]:
+            without += 1
+            continue
+        problems.add("variable", f"{where} {left[0][:80]}: {one.strip()} became {other.strip()}")
+    return values, without
+
+
+def check_stops(work, layout, tally):
+    rewriting = work.rewritten(layout)
+    before, after = Image(rewriting, False), Image(rewriting, True)
+    hot_cold = layout == "profiled" and work.build.machine == "alpha"
+    drawn = work.shared("plan", lambda: plan(work, before))
+    drawn = [(old, passes) for old, passes in drawn if old in rewriting.news]
+    old_stops = [[old, [old], passes] for old, passes in drawn]
+    new_stops = [[old, rewriting.news[old], passes] for old, passes in drawn]
+    first = work.shared(("stops", layout in HIDDEN, str(old_stops)), lambda: run(work, before, layout, stops=old_stops))
+    second = run(work, after, layout, stops=new_stops)
+    common.expect(first["stops"], "no stop was reached in the original")
+    problems = debug_images.Problems()
+    if [stop[0] for stop in first["stops"]] != [stop[0] for stop in second["stops"]]:
+        orders = [[hex(stop[0]) for stop in each["stops"]] for each in (first, second)]
+        at = next((i for i, (a, b) in enumerate(zip(*orders)) if a != b), min(map(len, orders)))
+        problems.add("order of stops", f"stop {at}: {orders[0][at:at + 3]} became {orders[1][at:at + 3]}")
+    by_key = {key: stop for key, *stop in second["stops"]}
+    values = without = frames = 0
+    for key, text, places in first["stops"]:
+        if key not in by_key:
+            continue
+        one = split_frames(before.normal(text, first["bias"]))
+        other = split_frames(after.normal(by_key[key][0], second["bias"]))
+        where = f"at {key:#x}, now {' '.join(map(hex, rewriting.news[key]))}"
+        if len(one) != len(other):
+            problems.add("number of frames", f"{where}: {len(one)} became {len(other)}")
+        in_place = same_places(places, by_key[key][1])
+        for level, (left, right, lines) in enumerate(zip(one, other, lines_of_frames(work, key, text, first["bias"]))):
+            numbers = compare_frame(left, right, lines, in_place[level], where, problems, hot_cold)
+            values, without, frames = values + numbers[0], without + numbers[1], frames + 1
+    tally.add(stops=len(first["stops"]), frames=frames, values=values, without=without)
+    common.expect(not problems, f"{len(first['stops'])} stops\n    {debug_images.describe(problems)}")
+    common.expect(without <= MOST_WITHOUT * values, f"{without} of {values} values are optimized out in the output only")
+
+
+# --- Lines ----------------------------------------------------------------------------------------------------------
+
+
+def is_there(hits):
+    """Whether gdb has put the breakpoint at statements of its line."""
+    return set(hits["places"]) <= {address for address, _ in hits["statements"]}
+
+
+def check_lines(work, layout, tally):
+    rewriting = work.rewritten(layout)
+    own = {str(file) for file in work.build.source.files}
+    places = sorted({place for place in own_instructions(work).values() if place[0] in own})
+    chosen = random.Random(work.build.name).sample(places, min(len(places), LINES))
+    lines = [f"{file}:{line}" for file, line in sorted(chosen)]
+    before, after = Image(rewriting, False), Image(rewriting, True)
+    first = work.shared(("hits", layout in HIDDEN), lambda: run(work, before, layout, lines=lines))
+    second = run(work, after, layout, lines=lines)
+    problems = debug_images.Problems()
+    hits, kept = 0, set(rewriting.kept)
+    for line, one, other in zip(lines, first["lines"], second["lines"]):
+        shown = f"{os.path.basename(line)}: {one} became {other}"
+        if one is None:
+            continue
+        hits += one["hits"]
+        other = other or {"hits": 0, "statements": [], "places": []}
+        expected = dict(one["statements"])
+        if not all(old in rewriting.news or old in kept for old in expected):
+            tally.add(removed=1)
+            continue
+        actual = collections.Counter()
+        for new, number in other["statements"]:
+            actual[rewriting.origins.get(new, new)] += number
+        for kind, olds in (("statement is lost", expected.keys() - actual.keys()), ("statement is new", actual.keys() - expected.keys())):
+            if olds:
+                problems.add(kind, f"{os.path.basename(line)} at {' '.join(map(hex, sorted(olds)))}, hits {expected} became {dict(actual)}")
+        if any(min(actual[old], MOST_HITS) != expected[old] for old in actual.keys() & expected.keys()):
+            problems.add("hits of a statement", shown)
+        if one["hits"] != other["hits"] and actual.keys() == expected.keys():
+            if layout == "original" or (len(expected) == 1 and is_there(one) and is_there(other)):
+                problems.add("hits of a breakpoint", shown)
+            else:
+                tally.add(elsewhere=1)
+    tally.add(lines=len(lines), hits=hits)
+    common.expect(not problems, f"{len(lines)} lines\n    {debug_images.describe(problems, 6)}")
+
+
+def main():
+    parser = common.argument_parser(__doc__)
+    parser.add_argument("--layout", choices=debug_images.LAYOUTS)
+    args = parser.parse_args()
+    tally, cases = Tally(), []
+    builds = {build.name: build for build in debug_images.builds()}
+    with common.Scratch() as scratch:
+        for machine, shapes in PROGRAMS.items():
+            for shape, programs in shapes.items():
+                for program in programs.split():
+                    build = builds.get(".".join(part for part in (program, machine, shape) if part))
+                    if build is None:
+                        continue
+                    work = debug_images.Work(build, scratch)
+                    for layout in debug_images.LAYOUTS:
+                        if args.layout not in (None, layout):
+                            continue
+                        for what, function in (("stops", check_stops), ("lines", check_lines)):
+                            cases.append(
+                                common.Case(f"{what} {build.name} {layout}", lambda f=function, w=work, l=layout: f(w, l, tally))
+                            )
+        status = common.run_cases(cases, args)
+    numbers = tally.numbers
+    print(
+        f"{numbers['stops']} stops, {numbers['frames']} frames, {numbers['values']} values, {numbers['without']} of them optimized "
+        f"out in outputs only; {numbers['lines']} lines, {numbers['hits']} hits, {numbers['elsewhere']} lines where gdb "
+        f"chose another place, {numbers['removed']} whose instructions were removed"
+    )
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
