@@ -4,7 +4,8 @@
 All programs of a build are registered as one application, and the suite, which knows nothing of Respike, runs below
 `respike exec suite -- ...` in each mode: the originals, counted, and optimized by what the suite counted. Each test has
 to end as it ends without Respike (for Alpha, whose programs do not run without it: as with the originals), and the
-files of the build have to be the same afterwards. The builds are those of suite_tests.py, and sed for Alpha."""
+files of the build have to be the same afterwards. The builds are those of suite_tests.py, and sed, GMP and a part
+of OpenSSL for Alpha."""
 
 import argparse
 import collections
@@ -56,8 +57,54 @@ def _run_sed(folder, unit, scratch):
     return suites._results(unit, done, suites._trs(folder, [name]))
 
 
-SED = suites.Suite("sed-alpha", _build_sed, _sed_units, _run_sed, (packages.Build("alpha"),))
-SUITES = {f"{suite.name}@{build.name}": (suite, build) for suite in (*suites.SUITES, SED) for build in suite.builds}
+# --- GMP and OpenSSL for Alpha ----------------------------------------------------------------------
+
+CROSS = packages.Build("alpha-linux-gnu-gcc")
+REPETITIONS = {"GMP_CHECK_REPFACTOR": "0.05"}  # a twentieth of the tests' usual loops, which take long under an emulator
+
+
+def _build_gmp(build, folder):
+    suites._build_gmp(CROSS, folder)
+
+
+def _run_gmp(folder, unit, scratch):
+    return suites._run_gmp(folder, unit, scratch, REPETITIONS)
+
+
+# Recipes and their programs, most of which link libcrypto.so; some recipes only start `openssl`, many times. All of
+# OpenSSL's would take hours under an emulator.
+OPENSSL_RECIPES = {
+    "test_lhash": "lhash_test", "test_stack": "stack_test", "test_exdata": "exdatatest", "test_conf": "confdump",
+    "test_asn1_decode": "asn1_decode_test", "test_asn1_encode": "asn1_encode_test", "test_asn1_time": "asn1_time_test",
+    "test_bf": "bftest", "test_cast": "casttest", "test_bn": "bntest", "test_exp": "exptest", "test_sha": "sha_test",
+    "test_ige": "igetest", "test_aesgcm": "aesgcmtest", "test_bio_enc": "bio_enc_test", "test_evp": "evp_test",
+    "test_evp_byname": "evp_byname_test", "test_evp_kdf": "evp_kdf_test", "test_packet": "packettest",
+    "test_crl": "crltest", "test_x509": "v3ext", "test_x509_time": "x509_time_test", "test_v3name": "v3nametest",
+    "test_x509_check_cert_pkey": "x509_check_cert_pkey_test", "test_x509_dup_cert": "x509_dup_cert_test",
+    "test_threads": "threadstest threadstest_fips", "test_clienthello": "clienthellotest", "test_cipherlist": "cipherlist_test",
+    "test_dtls": "dtlstest", "test_dgst": "", "test_pkeyutl": "", "test_gensm2": "", "test_genrsa": "",
+    "test_ec": "ectest", "test_ecdsa": "ecdsatest", "test_rsa": "rsa_test", "test_hmac": "hmactest",
+}  # fmt: skip
+
+
+def _build_openssl(build, folder):
+    programs = [f"test/{name}" for names in OPENSSL_RECIPES.values() for name in names.split()]
+    modules = ["providers/legacy.so", "engines/ossltest.so"]
+    scripts = ["util/wrap.pl", "util/shlib_wrap.sh"]
+    suites._build_openssl(CROSS, folder, "apps/openssl", *modules, *scripts, *programs)
+
+
+# --- All --------------------------------------------------------------------------------------------
+
+ALPHAS = tuple(
+    suites.Suite(f"{name}-alpha", build, units, run, (packages.Build("alpha"),), keeps=keeps)
+    for name, build, units, run, keeps in (
+        ("sed", _build_sed, _sed_units, _run_sed, "^(?!sed/sed$)"),
+        ("gmp", _build_gmp, suites._gmp_units, _run_gmp, "(?!)"),
+        ("openssl", _build_openssl, lambda folder: list(OPENSSL_RECIPES), suites._run_openssl, "(?!)"),
+    )
+)
+SUITES = {f"{suite.name}@{build.name}": (suite, build) for suite in (*suites.SUITES, *ALPHAS) for build in suite.builds}
 
 
 # --- A suite ----------------------------------------------------------------------------------------
@@ -70,11 +117,9 @@ def _is_program(path):
 
 def _images(suite, folder, state):
     """Paths of programs and of all images."""
-    if suite is not SED:
-        images = suite_images.Images(folder, state, suite.keeps)
-        paths = [folder / name for name in images.names]
-    else:
-        paths = [folder / "sed" / "sed"]
+    machine = suite_images.ALPHA if suite in ALPHAS else suite_images.X86_64
+    images = suite_images.Images(folder, state, suite.keeps, machine)
+    paths = [folder / name for name in images.names]
     programs = suite_images.for_each(_is_program, paths)
     return [path for path in paths if programs[path]], paths
 
@@ -126,13 +171,13 @@ def take(name, pattern, wanted):
     shutil.rmtree(database.parent, ignore_errors=True)
     database.parent.mkdir()
     environment = {"LD_LIBRARY_PATH": str(folder)} if suite.name in ("openssl", "cpython") else {}
-    if suite is SED:
+    if suite in ALPHAS:
         environment["QEMU_LD_PREFIX"] = os.environ.get("QEMU_LD_PREFIX", "/usr/alpha-linux-gnu")
     _ok(database, "register", *programs, "--name", "suite", environment=environment)
     below = ["exec", "suite", "--"]
     runner_of = Below(name, folder, units, database)
     logs = state / "logs"
-    plain = [common.RESPIKE, *below] if suite is SED else []
+    plain = [common.RESPIKE, *below] if suite in ALPHAS else []
     first = runner_of.run(plain, logs / "exec.plain.1")
     second = runner_of.run(plain, logs / "exec.plain.2")
     unstable = {test for test in {**first, **second} if first.get(test) != second.get(test)}
@@ -172,7 +217,7 @@ def take(name, pattern, wanted):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0].replace("\n", " "))
-    parser.add_argument("--filter", default="^(coreutils|sqlite|gmp|openssl)@gcc$|^sed-alpha", help="suites, such as coreutils@gcc: a regular expression")
+    parser.add_argument("--filter", default="^(coreutils|sqlite|gmp|openssl)@gcc$|-alpha@", help="suites, such as coreutils@gcc: a regular expression")
     parser.add_argument("--unit", default="", help="only these parts of a suite: a regular expression")
     parser.add_argument("--mode", action="append", choices=MODES, help="instead of all modes (repeatable)")
     parser.add_argument("--inner", help=argparse.SUPPRESS)

@@ -23,12 +23,13 @@ import common
 
 RELA, ALLOC = 4, 2  # a section's type and flag
 EXECUTABLE, SHARED = 2, 3  # kinds of ELF files
+X86_64, ALPHA = 62, 0x9026  # machines of ELF files
 WAITING = 100  # counter files of an image that may lie in its spool
 INTERVAL = 5.0  # seconds between looks at the spools
 
 
-def is_image(path):
-    """Whether a file is an executable or a library for x86-64 that was linked with relocations."""
+def is_image(path, wanted=X86_64):
+    """Whether a file is an executable or a library for the wanted machine that was linked with relocations."""
     with open(path, "rb") as file:
         head = file.read(64)
         if len(head) < 64 or head[:6] != b"\x7fELF\2\1":
@@ -36,7 +37,7 @@ def is_image(path):
         kind, machine = struct.unpack_from("<HH", head, 16)
         (at,) = struct.unpack_from("<Q", head, 40)
         size, number = struct.unpack_from("<HH", head, 58)
-        if kind not in (EXECUTABLE, SHARED) or machine != 62 or not at:
+        if kind not in (EXECUTABLE, SHARED) or machine != wanted or not at:
             return False
         file.seek(at)
         table = file.read(size * number)
@@ -45,11 +46,11 @@ def is_image(path):
 
 
 class Images:
-    def __init__(self, folder, state, left_out="(?!)"):
+    def __init__(self, folder, state, left_out="(?!)", machine=X86_64):
         self.folder, self.originals = pathlib.Path(folder), pathlib.Path(state) / "originals"
         self.restore()
         files = (pathlib.Path(top) / name for top, _, names in os.walk(self.folder) for name in names)
-        found = sorted(p for p in files if not p.is_symlink() and p.is_file() and is_image(p))
+        found = sorted(p for p in files if not p.is_symlink() and p.is_file() and is_image(p, machine))
         self.names = [n for n in (str(p.relative_to(self.folder)) for p in found) if not re.search(left_out, n)]
 
     def restore(self):
