@@ -248,7 +248,7 @@ class FrameMover {
     const MovedPart* last = nullptr;
     for (const MovedPart& part : parts_) {
       auto row = std::ranges::upper_bound(rows, part.old_start, {}, &Row::address);
-      --row;
+      if (row != rows.begin()) --row;  // a piece may begin in front of the procedure
       const bool goes_on = last != nullptr && last->new_end == part.new_start &&
                            std::ranges::equal(*state, row->state);
       if (!goes_on) {
