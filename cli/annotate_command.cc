@@ -39,6 +39,18 @@ struct ShownLine {
 constexpr uint32_t kContext = 3;               // lines around lines that ran
 constexpr uintmax_t kLargestSource = 1 << 26;  // bytes
 
+/// The line with spaces for tabs.
+std::string without_tabs(const std::string& line) {
+  std::string text;
+  for (const char c : line) {
+    if (c == '\t')
+      text.append(8 - text.size() % 8, ' ');
+    else
+      text += c;
+  }
+  return text;
+}
+
 /// The lines of a source file; nullopt: it cannot be read.
 std::optional<std::vector<std::string>> read_source(const std::string& path) {
   std::error_code error;
@@ -48,7 +60,7 @@ std::optional<std::vector<std::string>> read_source(const std::string& path) {
   std::ifstream file(path);
   if (!file) return std::nullopt;
   std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  for (std::string line; std::getline(file, line);) lines.push_back(without_tabs(line));
   return lines;
 }
 
@@ -109,7 +121,8 @@ std::string as_text(const std::vector<SourceFile>& files, uint64_t top) {
     }
   }
   if (top != 0 && files.size() > top)
-    fmt::format_to(out, "\n{} more files; --top 0 shows all\n", grouped(files.size() - top));
+    fmt::format_to(out, "\n{} of {} files; --top 0 shows all\n", grouped(top),
+                   grouped(files.size()));
   return text;
 }
 
@@ -173,8 +186,8 @@ std::string as_html(const std::vector<SourceFile>& files, const std::string& ima
                    percent(static_cast<double>(files[i].instructions), total));
   text += "</ul>\n";
   if (count < files.size())
-    fmt::format_to(out, "<p>{} more files are left out; --top 0 shows all.</p>\n",
-                   grouped(files.size() - count));
+    fmt::format_to(out, "<p>{} of {} files; --top 0 shows all.</p>\n", grouped(count),
+                   grouped(files.size()));
   for (size_t i = 0; i < count; ++i) {
     const SourceFile& file = files[i];
     fmt::format_to(out, "<h2 id=\"file{}\">{}</h2>\n", i, escaped(name_of_file(file)));
