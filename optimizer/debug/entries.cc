@@ -92,7 +92,6 @@ class Rewriter {
     put_number(unit, place, unit.offset_size(), value);
   }
 
-  const Image& image_;
   const AddressMap& map_;
   Diagnostics& diagnostics_;
   Sections sections_;
@@ -120,8 +119,7 @@ class Rewriter {
 std::vector<uint8_t> copy(std::span<const uint8_t> bytes) { return {bytes.begin(), bytes.end()}; }
 
 Rewriter::Rewriter(const Image& image, const AddressMap& map, Diagnostics& diagnostics)
-    : image_(image),
-      map_(map),
+    : map_(map),
       diagnostics_(diagnostics),
       sections_(image),
       lines_(sections_.contents(Part::line), map),

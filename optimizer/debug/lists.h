@@ -90,7 +90,6 @@ class Lists {
   std::vector<uint8_t> take_contents(bool dwarf5) {
     return std::move((dwarf5 ? new5_ : new4_).bytes());
   }
-  bool has_contents(bool dwarf5) const { return (dwarf5 ? new5_ : new4_).size() != 0; }
 
  private:
   struct Entry {
