@@ -14,7 +14,7 @@ bool is_inside(const std::vector<AddressMap::Range>& ranges, uint64_t address) {
 }  // namespace
 
 AddressMap::AddressMap(std::vector<MovedPiece> pieces, std::vector<Range> moved,
-                       std::vector<Range> code, std::map<uint32_t, StaleValues> stale)
+                       std::vector<Range> code, std::vector<StaleValues> stale)
     : pieces_(std::move(pieces)),
       moved_(std::move(moved)),
       code_(std::move(code)),
@@ -33,9 +33,7 @@ AddressMap::AddressMap(std::vector<MovedPiece> pieces, std::vector<Range> moved,
 }
 
 const StaleValues* AddressMap::stale_values(const MovedPiece& piece) const {
-  if (piece.stale == MovedPiece::kExact) return nullptr;
-  const auto known = stale_.find(piece.stale);
-  return known == stale_.end() ? nullptr : &known->second;
+  return piece.stale == MovedPiece::kExact ? nullptr : &stale_[piece.stale];
 }
 
 bool AddressMap::is_code(uint64_t old_address) const { return is_inside(code_, old_address); }
@@ -179,6 +177,7 @@ void PieceBuilder::add(uint64_t new_start, uint64_t new_end, uint64_t old_start,
                        .old_end = old_end,
                        .fragment = fragment_,
                        .copy = is_copy_,
+                       .hot = is_hot_,
                        .stale = stale_});
   }
   waiting_.reset();
@@ -197,6 +196,7 @@ void PieceBuilder::end_block(uint64_t new_end,
                        .old_end = leads_to->second,
                        .fragment = fragment_,
                        .kind = MovedPiece::Kind::bridge,
+                       .hot = is_hot_,
                        .stale = stale_});
   } else if (pieces_.size() > first_) {
     const MovedPiece last = pieces_.back();
@@ -207,6 +207,7 @@ void PieceBuilder::end_block(uint64_t new_end,
                        .old_end = last.old_end,
                        .fragment = fragment_,
                        .kind = MovedPiece::Kind::bridge,
+                       .hot = is_hot_,
                        .stale = stale_});
   }
   waiting_.reset();

@@ -9,9 +9,9 @@
 // is now 2 bytes long: the pieces are [0x5000, 0x501a) from [0x1040, 0x105a) and [0x501a, 0x501c)
 // from [0x105a, 0x1060).
 
+#include <compare>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -35,23 +35,37 @@ struct MovedPiece {
   uint32_t fragment = 0;  // pieces of one fragment have only padding between them
   Kind kind = Kind::own;
   bool copy = false;  // not the first copy of its code
+  bool hot = false;   // of a hot part: its frame is not that of the input
   static constexpr uint32_t kExact = UINT32_MAX;
-  uint32_t stale = kExact;  // key of AddressMap's stale values: some values are not yet computed
+  uint32_t stale = kExact;  // index of AddressMap's stale values; kExact: all values are there
 
   bool resized() const { return new_end - new_start != old_end - old_start; }
 };
 
-/// What need not have the input's value in the hot part of a procedure, since hot-cold optimization
-/// took instructions from there to the way into the cold part.
+/// What need not have the input's value at a place of a procedure from which hot-cold optimization
+/// removed instructions (emit/stale_values.h).
 struct StaleValues {
   std::vector<bool> registers;  // by the number that debug information uses
   bool memory = false;          // of the frame
+  bool all = false;             // every register, and memory
 
-  bool has(uint64_t number) const { return number < registers.size() && registers[number]; }
+  bool none() const { return !all && !memory && registers.empty(); }
+  bool has(uint64_t number) const {
+    return all || (number < registers.size() && registers[number]);
+  }
+  bool has_memory() const { return all || memory; }
   void add(uint64_t number) {
     if (number >= registers.size()) registers.resize(number + 1);
     registers[number] = true;
   }
+  StaleValues& operator|=(const StaleValues& other) {
+    for (size_t i = 0; i < other.registers.size(); ++i)
+      if (other.registers[i]) add(i);
+    memory |= other.memory;
+    all |= other.all;
+    return *this;
+  }
+  auto operator<=>(const StaleValues&) const = default;
 };
 
 /// Code of the output, half-open, that came from consecutive code of the input.
@@ -72,7 +86,7 @@ class AddressMap {
   /// `moved`: the ranges of movable procedures in the input. `code`: the sections with code in the
   /// input. Both by address, without overlaps.
   AddressMap(std::vector<MovedPiece> pieces, std::vector<Range> moved, std::vector<Range> code,
-             std::map<uint32_t, StaleValues> stale = {});
+             std::vector<StaleValues> stale = {});
 
   /// All pieces by their addresses in the output.
   const std::vector<MovedPiece>& pieces() const { return pieces_; }
@@ -110,7 +124,7 @@ class AddressMap {
   std::vector<uint64_t> old_ends_;  // of by_old_[0..i]: the largest old_end
   std::vector<Range> moved_;
   std::vector<Range> code_;
-  std::map<uint32_t, StaleValues> stale_;
+  std::vector<StaleValues> stale_;
 };
 
 /// Collects the pieces of a fragment from its instructions, in the order of the output.
@@ -120,12 +134,17 @@ class PieceBuilder {
       : pieces_(pieces), fragment_(fragment), first_(pieces.size()) {}
 
   /// A block begins, whose code in the input begins at `old_start`, which may be unknown.
-  void start_block(std::optional<uint64_t> old_start, bool is_copy,
-                   uint32_t stale = MovedPiece::kExact) {
-    stale_ = stale;
+  void start_block(std::optional<uint64_t> old_start, bool is_copy, bool is_hot = false) {
+    stale_ = MovedPiece::kExact;
     last_end_ = old_start;
     is_copy_ = is_copy;
+    is_hot_ = is_hot;
     joins_ = false;
+  }
+  /// What is stale from here on, an index of AddressMap's stale values.
+  void set_stale(uint32_t stale) {
+    joins_ = joins_ && stale == stale_;
+    stale_ = stale;
   }
   /// An instruction at [new_start, new_end) that stood at [old_start, old_end).
   void add(uint64_t new_start, uint64_t new_end, uint64_t old_start, uint64_t old_end);
@@ -144,6 +163,7 @@ class PieceBuilder {
   std::optional<uint64_t> waiting_;   // the start of the rewriter's instructions
   std::optional<uint64_t> last_end_;  // in the input, of the block's last instruction so far
   bool is_copy_ = false;
+  bool is_hot_ = false;
   uint32_t stale_ = MovedPiece::kExact;
   bool joins_ = false;                // the next instruction may join the last piece
 };

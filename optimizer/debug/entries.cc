@@ -39,6 +39,7 @@ constexpr size_t kMostPieces = 2;  // of a procedure that calls may refer to
 /// An entry: its declaration and where the values of its attributes are.
 struct Entry {
   uint64_t offset = 0;  // in the section
+  uint64_t end = 0;
   Declaration* declaration = nullptr;
   bool is_root = false;  // the unit's own entry
   std::array<uint64_t, Declaration::kNoAttribute> places;
@@ -64,14 +65,17 @@ class Rewriter {
   void read_bases(Unit& unit, const Entry& entry);
   void find_pieces(Unit& unit, Entry& entry);
   void find_file(const Unit& unit, const Entry& entry);
-  void find_callee(const Unit& unit, const Entry& entry);
-  void forget_callees();
   bool keeps_its_inside(const Unit& unit, const Entry& entry);
   void decide_base(Unit& unit, const Entry& entry);
   void make_plain(const Unit& unit, const Entry& entry);
+  std::optional<uint64_t> callee_of(const Unit& unit, const Entry& entry) const;
+  void leave_out(const Unit& unit, const Entry& entry, AttributeSet attributes);
+  void add_stale(uint64_t start, uint64_t end, StaleValues& stale);
+  const StaleValues* stale_inside(const Unit& unit, const Entry& entry);
+  bool is_stale(const Attribute& attribute, std::span<const uint8_t> expression) const;
   void rewrite_entry(const Unit& unit, const Entry& entry);
   void rewrite_extent(const Unit& unit, const Entry& entry);
-  void rewrite_address(const Unit& unit, const Entry& entry, size_t index);
+  bool rewrite_address(const Unit& unit, const Entry& entry, size_t index);
   void rewrite_lists(const Unit& unit, const Entry& entry, size_t index);
   void rewrite_locations(const Unit& unit, const Entry& entry, size_t index);
   void rewrite_expression(const Unit& unit, std::span<uint8_t> expression);
@@ -106,14 +110,11 @@ class Rewriter {
   std::vector<AddressMap::Range> found_;
   std::vector<MovedPart> parts_;
   size_t without_file_ = 0;
-  struct Call {
-    uint64_t callee = 0;  // entry of the procedure
-    uint64_t entry = 0;
-    const Unit* unit = nullptr;
-    Declaration* declaration = nullptr;
-  };
-  std::vector<Call> calls_;
-  std::set<uint64_t> in_many_pieces_;                     // entries of procedures
+  std::set<uint64_t> in_many_pieces_;  // entries of procedures
+  // What is stale somewhere in the code of the entries around the present one, innermost last;
+  // nullptr: nothing. Kept only where something is stale at all.
+  std::vector<const StaleValues*> scopes_;
+  std::set<StaleValues> known_stale_;
 };
 
 std::vector<uint8_t> copy(std::span<const uint8_t> bytes) { return {bytes.begin(), bytes.end()}; }
@@ -166,13 +167,19 @@ void Rewriter::for_entries(Unit& unit, F f) {
   ByteReader reader = reader_at(unit, unit.entries);
   Entry entry;
   entry.is_root = true;
+  scopes_.clear();
   while (!reader.at_end()) {
     entry.offset = reader.position();
     const uint64_t code = reader.uleb128();
-    if (code == 0) continue;  // the end of a list of children
+    if (code == 0) {  // the end of a list of children
+      if (!scopes_.empty()) scopes_.pop_back();
+      continue;
+    }
     Declaration& declaration = abbreviations.find(code);
     if (!declaration.matters && !entry.is_root && declaration.size != Declaration::kVariable) {
       reader.skip(declaration.size);
+      if (declaration.has_children && map_.has_stale_values())
+        scopes_.push_back(scopes_.empty() ? nullptr : scopes_.back());
       continue;
     }
     entry.declaration = &declaration;
@@ -184,8 +191,11 @@ void Rewriter::for_entries(Unit& unit, F f) {
       else
         skip_value(attributes[i].form, unit.form, reader);
     }
+    entry.end = reader.position();
     if (entry.is_root || entry.declaration->matters) f(entry);
     entry.is_root = false;
+    if (declaration.has_children && map_.has_stale_values())
+      scopes_.push_back(stale_inside(unit, entry));
   }
 }
 
@@ -252,7 +262,9 @@ void Rewriter::read_bases(Unit& unit, const Entry& entry) {
     switch (attribute.name) {
       case dwarf::DW_AT_addr_base:
       case dwarf::DW_AT_GNU_addr_base:
-        if (is_offset) unit.addr_base = offset_at(unit, entry.places[i]);
+        if (!is_offset) break;
+        unit.addr_base = offset_at(unit, entry.places[i]);
+        unit.addr_base_field = entry.places[i];
         break;
       case dwarf::DW_AT_rnglists_base:
         if (is_offset) unit.rnglists_base = offset_at(unit, entry.places[i]);
@@ -302,46 +314,6 @@ bool Rewriter::keeps_its_inside(const Unit& unit, const Entry& entry) {
   if (!extent) return map_.pieces().empty();
   map_.find_parts(extent->start, extent->end, parts_);
   return parts_.size() == 1 && parts_[0].new_end - parts_[0].new_start == extent->end - extent->start;
-}
-
-/// Notes which procedure's entry a call refers to.
-void Rewriter::find_callee(const Unit& unit, const Entry& entry) {
-  const Declaration& declaration = *entry.declaration;
-  if (declaration.callee == Declaration::kNoAttribute) return;
-  const uint16_t form = entry.attribute(declaration.callee).form;
-  const uint64_t place = entry.places[declaration.callee];
-  uint64_t callee = 0;
-  if (form == dwarf::DW_FORM_ref_udata)
-    callee = unit.offset + reader_at(unit, place).uleb128();
-  else if (form == dwarf::DW_FORM_ref_addr)
-    callee = number_at(unit, place, *fixed_size(form, unit.form));
-  else if (form == dwarf::DW_FORM_ref1 || form == dwarf::DW_FORM_ref2 ||
-           form == dwarf::DW_FORM_ref4 || form == dwarf::DW_FORM_ref8)
-    callee = unit.offset + number_at(unit, place, *fixed_size(form, unit.form));
-  else
-    return;
-  calls_.push_back({callee, entry.offset, &unit, entry.declaration});
-}
-
-/// gdb (13) writes behind its memory where a call refers to a procedure with more than two ranges.
-/// Such calls do not say what they call: gdb then shows no values at the callee's entry.
-void Rewriter::forget_callees() {
-  for (const Call& call : calls_) {
-    if (!in_many_pieces_.contains(call.callee)) continue;
-    const uint64_t copy = abbreviations_of(*call.unit).copy_without_callee(*call.declaration);
-    if (copy == 0) {
-      call.declaration->without_callee = true;  // for all calls of the kind
-      continue;
-    }
-    uint8_t* number = out(*call.unit).data() + call.entry;
-    if (copy < 0x80) {
-      number[0] = static_cast<uint8_t>(copy);
-    } else {
-      number[0] = static_cast<uint8_t>(copy | 0x80);
-      number[1] = static_cast<uint8_t>(copy >> 7);
-    }
-  }
-  calls_ = {};
 }
 
 void Rewriter::find_file(const Unit& unit, const Entry& entry) {
@@ -430,22 +402,150 @@ void Rewriter::make_plain(const Unit& unit, const Entry& entry) {
   bytes[unit.entries - 8] = static_cast<uint8_t>(declaration.code);
 }
 
-/// An address by itself: of a label, an entry, a call.
-void Rewriter::rewrite_address(const Unit& unit, const Entry& entry, size_t index) {
+/// Writes an address by itself: of a label, an entry, a call. Returns false where the output has
+/// no place for it.
+bool Rewriter::rewrite_address(const Unit& unit, const Entry& entry, size_t index) {
   const auto old = address_in(unit, entry, index);
-  if (!old || *old == 0) return;
+  if (!old || *old == 0) return true;
   const Attribute& attribute = entry.attribute(index);
   const bool returns =
       attribute.name == dwarf::DW_AT_call_return_pc ||
       (attribute.name == dwarf::DW_AT_low_pc && entry.declaration->tag == dwarf::DW_TAG_GNU_call_site);
-  if (!map_.is_code(returns ? *old - 1 : *old)) return;
+  if (!map_.is_code(returns ? *old - 1 : *old)) return true;
   // Where the call is gone, no frame returns.
   const uint64_t now = (returns ? map_.find_behind(*old) : map_.find(*old)).value_or(0);
   if (attribute.form == dwarf::DW_FORM_addr) {
     put_number(unit, entry.places[index], 8, now);
-  } else if (returns) {
-    ByteReader reader = reader_at(unit, entry.places[index]);
-    pool_.use_as_return(unit, read_address_index(attribute.form, reader), now);
+    return true;
+  }
+  if (!returns) return true;
+  ByteReader reader = reader_at(unit, entry.places[index]);
+  const uint64_t number = read_address_index(attribute.form, reader);
+  const auto found = pool_.use_as_return(unit, number, now);
+  if (!found || *found == number) return found.has_value();
+  const uint64_t size = reader.position() - entry.places[index];
+  if (attribute.form != dwarf::DW_FORM_addrx) {
+    if (size < 8 && *found >> (8 * size) != 0) return false;
+    std::memcpy(out(unit).data() + entry.places[index], &*found, size);
+    return true;
+  }
+  ByteWriter bytes;
+  bytes.uleb128(*found);
+  if (bytes.size() != size) return false;
+  std::ranges::copy(bytes.bytes(), out(unit).data() + entry.places[index]);
+  return true;
+}
+
+/// The entry of the procedure that a call names.
+std::optional<uint64_t> Rewriter::callee_of(const Unit& unit, const Entry& entry) const {
+  const Declaration& declaration = *entry.declaration;
+  if (declaration.callee == Declaration::kNoAttribute) return std::nullopt;
+  const uint16_t form = entry.attribute(declaration.callee).form;
+  const uint64_t place = entry.places[declaration.callee];
+  switch (form) {
+    case dwarf::DW_FORM_ref_udata:
+      return unit.offset + reader_at(unit, place).uleb128();
+    case dwarf::DW_FORM_ref_addr:
+      return number_at(unit, place, *fixed_size(form, unit.form));
+    case dwarf::DW_FORM_ref1:
+    case dwarf::DW_FORM_ref2:
+    case dwarf::DW_FORM_ref4:
+    case dwarf::DW_FORM_ref8:
+      return unit.offset + number_at(unit, place, *fixed_size(form, unit.form));
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Takes attributes out of an entry that is written otherwise. The bytes that become free hold the
+/// number of another abbreviation, which may be longer, and padding.
+void Rewriter::leave_out(const Unit& unit, const Entry& entry, AttributeSet attributes) {
+  const auto& all = entry.declaration->attributes;
+  if (all.size() >= 64) throw Error("an entry has more than 63 attributes");
+  for (;;) {
+    ByteWriter bytes;
+    bytes.uleb128(abbreviations_of(unit).copy_without(*entry.declaration, attributes));
+    for (size_t i = 0; i < all.size(); ++i) {
+      if ((attributes >> i & 1) != 0) continue;
+      const uint64_t end = i + 1 < all.size() ? entry.places[i + 1] : entry.end;
+      bytes.append(std::span(out(unit)).subspan(entry.places[i], end - entry.places[i]));
+    }
+    const uint64_t size = entry.end - entry.offset;
+    if (bytes.size() >= size) {
+      // Without its other attributes the entry is short enough.
+      const AttributeSet every = (AttributeSet{1} << all.size()) - 1;
+      if (attributes == every) throw Error("an entry is too short for its abbreviation");
+      attributes = every;
+      continue;
+    }
+    const uint64_t padding = size - bytes.size() - 1;
+    if (padding < 0x80) {
+      bytes.write(static_cast<uint8_t>(padding));
+    } else {
+      bytes.write(static_cast<uint8_t>((padding - 1) | 0x80));
+      bytes.write(static_cast<uint8_t>((padding - 1) >> 7));
+      if ((padding - 1) >> 14 != 0) throw Error("an entry has an attribute of 16 KB");
+    }
+    bytes.bytes().resize(size);
+    std::ranges::copy(bytes.bytes(), out(unit).data() + entry.offset);
+    return;
+  }
+}
+
+/// Adds what is stale in the code that was at [start, end).
+void Rewriter::add_stale(uint64_t start, uint64_t end, StaleValues& stale) {
+  if (start >= end || !map_.is_code(start)) return;
+  map_.find_parts(start, end, parts_);
+  budget_.spend(parts_.size());
+  for (const MovedPart& part : parts_)
+    if (!part.stays())
+      if (const StaleValues* values = map_.stale_values(map_.pieces()[part.piece]))
+        stale |= *values;
+}
+
+/// What is stale somewhere inside of an entry with code, or at a call; else the same as around it.
+const StaleValues* Rewriter::stale_inside(const Unit& unit, const Entry& entry) {
+  const Declaration& declaration = *entry.declaration;
+  StaleValues stale;
+  if (const auto extent = extent_of(unit, entry)) {
+    add_stale(extent->start, extent->end, stale);
+  } else {
+    bool is_known = false;
+    for (size_t i = 0; i < declaration.attributes.size(); ++i) {
+      const Attribute& attribute = entry.attribute(i);
+      if (attribute.name == dwarf::DW_AT_ranges &&
+          is_section_offset(attribute.form, unit.form.Version)) {
+        for (const auto& [start, end] : ranges_.old_ranges(unit, offset_at(unit, entry.places[i])))
+          add_stale(start, end, stale);
+      } else if (attribute.name == dwarf::DW_AT_call_return_pc ||
+                 (attribute.name == dwarf::DW_AT_low_pc &&
+                  declaration.tag == dwarf::DW_TAG_GNU_call_site)) {
+        const auto behind = address_in(unit, entry, i);
+        if (behind && *behind != 0) add_stale(*behind - 1, *behind, stale);
+      } else {
+        continue;
+      }
+      is_known = true;
+    }
+    if (!is_known) return scopes_.empty() ? nullptr : scopes_.back();
+  }
+  return stale.none() ? nullptr : &*known_stale_.insert(std::move(stale)).first;
+}
+
+/// Whether the value of an attribute, for all code of the scope, need not be right in all of it.
+bool Rewriter::is_stale(const Attribute& attribute, std::span<const uint8_t> expression) const {
+  if (scopes_.empty() || scopes_.back() == nullptr) return false;
+  switch (attribute.name) {
+    case dwarf::DW_AT_location:
+    case dwarf::DW_AT_call_value:
+    case dwarf::DW_AT_call_data_value:
+    case dwarf::DW_AT_call_target:
+    case dwarf::DW_AT_GNU_call_site_value:
+    case dwarf::DW_AT_GNU_call_site_data_value:
+    case dwarf::DW_AT_GNU_call_site_target:
+      return needs_any(*scopes_.back(), expression);
+    default:
+      return false;
   }
 }
 
@@ -530,12 +630,17 @@ void Rewriter::rewrite_macros(uint64_t offset) {
 
 void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
   const Declaration& declaration = *entry.declaration;
+  AttributeSet lost = 0;
+  const auto lose = [&](size_t index) {
+    if (index >= 64) throw Error("an entry has more than 63 attributes");
+    lost |= AttributeSet{1} << index;
+  };
   if (declaration.has_extent()) rewrite_extent(unit, entry);
   for (size_t i = 0; i < declaration.attributes.size(); ++i) {
     if (declaration.has_extent() && (i == declaration.low_pc || i == declaration.high_pc)) continue;
     const Attribute& attribute = entry.attribute(i);
     if (attribute.form == dwarf::DW_FORM_addr || is_address_index(attribute.form)) {
-      rewrite_address(unit, entry, i);
+      if (!rewrite_address(unit, entry, i)) lose(i);
     } else if (is_expression(attribute.name, attribute.form, unit.form.Version)) {
       ByteReader reader = reader_at(unit, entry.places[i]);
       uint64_t size = 0;
@@ -547,11 +652,18 @@ void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
         size = reader.read<uint32_t>();
       else
         size = reader.uleb128();
-      rewrite_expression(unit, std::span(out(unit)).subspan(reader.position(), size));
+      const auto expression = std::span(out(unit)).subspan(reader.position(), size);
+      if (is_stale(attribute, expression)) lose(i);
+      rewrite_expression(unit, expression);
     } else {
       rewrite_lists(unit, entry, i);
     }
   }
+  // gdb (13) writes behind its memory where a call refers to a procedure with more than two ranges.
+  // Such calls do not say what they call: gdb then shows no values at the callee's entry.
+  if (const auto callee = callee_of(unit, entry); callee && in_many_pieces_.contains(*callee))
+    lose(declaration.callee);
+  if (lost != 0) leave_out(unit, entry, lost);
 }
 
 /// Writes .debug_aranges anew.
@@ -612,10 +724,8 @@ void Rewriter::run(NewImage& output) {
         pool_.move(unit);
       }
       find_pieces(unit, entry);
-      find_callee(unit, entry);
     });
   }
-  forget_callees();
   for (Unit& unit : units_) {
     for_entries(unit, [&](Entry& entry) {
       if (entry.is_root) {
@@ -642,6 +752,8 @@ void Rewriter::run(NewImage& output) {
   for (const Unit& unit : units_)
     put_offset(unit, unit.abbreviations_field,
                places.at(Form(unit.abbreviations, unit.form.Version, unit.is64())));
+  for (const Unit& unit : units_)
+    if (unit.addr_base) put_offset(unit, unit.addr_base_field, pool_.new_base(*unit.addr_base));
   rewrite_extents_by_address();
 
   std::vector<NewImage::ReplacedSection> replaced;

@@ -241,7 +241,7 @@ class FrameMover {
       map_.find_parts(start, start + size, parts_);
       // Hot parts of split procedures have frames of their own.
       std::erase_if(parts_, [&](const MovedPart& part) {
-        return !part.stays() && map_.stale_values(map_.pieces()[part.piece]) != nullptr;
+        return !part.stays() && map_.pieces()[part.piece].hot;
       });
     }
     const State* state = nullptr;  // at the end of the last part

@@ -44,21 +44,23 @@ uint64_t AddressPool::old_address(const Unit& unit, uint64_t index) const {
 }
 
 void AddressPool::move(const Unit& unit) {
-  if (!unit.addr_base || *unit.addr_base > section_.size() || moved_.contains(*unit.addr_base))
+  if (!unit.addr_base || *unit.addr_base > section_.size() || parts_.contains(*unit.addr_base))
     return;
   const uint64_t start = *unit.addr_base;
-  uint64_t end = section_.size();
+  Part part;
+  part.end = section_.size();
   if (unit.form.Version >= 5) {  // a header in front of the addresses has their length
-    const uint64_t header = unit.is64() ? 16 : 8, lead = unit.is64() ? 12 : 4;
+    const unsigned header = unit.is64() ? 16 : 8, lead = unit.is64() ? 12 : 4;
     if (start < header) throw Error("a unit's base of addresses is not behind a header");
     const uint8_t* bytes = section_.data() + start - header;
     const uint64_t length = unit.is64() ? load<uint64_t>(bytes + 4) : load<uint32_t>(bytes);
-    if (length < header - lead || length - (header - lead) > end - start)
+    if (length < header - lead || length - (header - lead) > part.end - start)
       throw Error("a part of .debug_addr is longer than the section");
-    end = start + (length - (header - lead));
+    part.end = start + (length - (header - lead));
+    part.header = header;
   }
-  moved_[start] = end;
-  for (uint64_t at = start; at + 8 <= end; at += 8) {
+  parts_[start] = part;
+  for (uint64_t at = start; at + 8 <= part.end; at += 8) {
     const auto address = load<uint64_t>(section_.data() + at);
     if (!map_.is_moved(address)) continue;
     if (const auto now = map_.find(address)) store(contents_.data() + at, *now);
@@ -69,9 +71,47 @@ void AddressPool::use_as_start(const Unit& unit, uint64_t index) {
   is_start_[place(unit, index) / 4] = true;
 }
 
-void AddressPool::use_as_return(const Unit& unit, uint64_t index, uint64_t address) {
+std::optional<uint64_t> AddressPool::use_as_return(const Unit& unit, uint64_t index,
+                                                   uint64_t address) {
   const uint64_t at = place(unit, index);
-  if (!is_start_[at / 4]) store(contents_.data() + at, address);
+  if (!is_start_[at / 4]) {
+    store(contents_.data() + at, address);
+    return index;
+  }
+  if (load<uint64_t>(contents_.data() + at) == address) return index;
+  const auto part = parts_.find(*unit.addr_base);
+  if (part == parts_.end() || part->second.header == 0) return std::nullopt;
+  std::vector<uint64_t>& added = part->second.added;
+  added.push_back(address);
+  return (part->second.end - part->first) / 8 + added.size() - 1;
+}
+
+uint64_t AddressPool::new_base(uint64_t old_base) const {
+  uint64_t added = 0;
+  for (auto part = parts_.begin(); part != parts_.end() && part->first < old_base; ++part)
+    added += 8 * part->second.added.size();
+  return old_base + added;
+}
+
+std::vector<uint8_t> AddressPool::take_contents() {
+  ByteWriter out;
+  uint64_t done = 0;
+  for (const auto& [start, part] : parts_) {
+    if (part.added.empty()) continue;
+    if (start < done + part.header) throw Error("parts of .debug_addr overlap");
+    out.append(std::span(contents_).subspan(done, part.end - done));
+    const uint64_t header = out.size() - (part.end - start) - part.header;
+    for (const uint64_t address : part.added) out.write(address);
+    const uint64_t size = 8 * part.added.size();
+    const uint8_t* length = contents_.data() + (start - part.header);
+    if (part.header == 16)
+      out.patch<uint64_t>(header + 4, load<uint64_t>(length + 4) + size);
+    else
+      out.patch<uint32_t>(header, static_cast<uint32_t>(load<uint32_t>(length) + size));
+    done = part.end;
+  }
+  out.append(std::span(contents_).subspan(done));
+  return std::move(out.bytes());
 }
 
 // ---- lists ----
@@ -230,8 +270,9 @@ namespace {
 
 constexpr unsigned kGnuRegvalType = 0xf5;  // what gcc writes before DWARF 5
 
-/// Whether a location needs a value that may be stale.
-bool uses_any(const StaleValues& stale, std::span<const uint8_t> expression) {
+}  // namespace
+
+bool needs_any(const StaleValues& stale, std::span<const uint8_t> expression) {
   const llvm::StringRef bytes(reinterpret_cast<const char*>(expression.data()), expression.size());
   const llvm::DWARFExpression operations(llvm::DataExtractor(bytes, true, 8), 8);
   for (const auto& operation : operations) {
@@ -240,19 +281,17 @@ bool uses_any(const StaleValues& stale, std::span<const uint8_t> expression) {
     if (code >= dwarf::DW_OP_reg0 && code <= dwarf::DW_OP_reg31) {
       if (stale.has(code - dwarf::DW_OP_reg0)) return true;
     } else if (code >= dwarf::DW_OP_breg0 && code <= dwarf::DW_OP_breg31) {
-      if (stale.has(code - dwarf::DW_OP_breg0) || stale.memory) return true;
+      if (stale.has(code - dwarf::DW_OP_breg0) || stale.has_memory()) return true;
     } else if (code == dwarf::DW_OP_fbreg || code == dwarf::DW_OP_call_frame_cfa) {
-      if (stale.memory) return true;
+      if (stale.has_memory()) return true;
     } else if (code == dwarf::DW_OP_regx || code == dwarf::DW_OP_bregx ||
                code == dwarf::DW_OP_regval_type || code == kGnuRegvalType) {
-      if (stale.has(operation.getRawOperand(0)) || (code == dwarf::DW_OP_bregx && stale.memory))
+      if (stale.has(operation.getRawOperand(0)) || (code == dwarf::DW_OP_bregx && stale.has_memory()))
         return true;
     }
   }
   return false;
 }
-
-}  // namespace
 
 std::vector<Lists::Entry> Lists::moved(const std::vector<Entry>& entries) {
   std::vector<Entry> result;
@@ -270,7 +309,7 @@ std::vector<Lists::Entry> Lists::moved(const std::vector<Entry>& entries) {
       map_.find_ranges_of_entry(entry.start, entry.end, ranges_);
     else if (kind_ == Kind::locations && map_.has_stale_values())
       map_.find_ranges(entry.start, entry.end, ranges_, [&](const StaleValues& stale) {
-        return uses_any(stale, entry.expression);
+        return needs_any(stale, entry.expression);
       });
     else
       map_.find_ranges(entry.start, entry.end, ranges_);
@@ -315,6 +354,12 @@ std::pair<uint64_t, uint64_t> Lists::move_with_views(const Unit& unit, uint64_t 
                                                      uint64_t old_views) {
   const uint64_t list = move_list(unit, old_offset, old_views);
   return {list, done_.at({old_offset, old_views + 1})};
+}
+
+std::vector<AddressMap::Range> Lists::old_ranges(const Unit& unit, uint64_t old_offset) {
+  std::vector<AddressMap::Range> ranges;
+  for (const Entry& entry : read(unit, old_offset)) ranges.emplace_back(entry.start, entry.end);
+  return ranges;
 }
 
 uint64_t Lists::add_ranges(const Unit& unit, std::span<const AddressMap::Range> ranges) {

@@ -27,10 +27,14 @@ class AddressPool {
   void move(const Unit& unit);
   /// An entry uses the address as the start of code.
   void use_as_start(const Unit& unit, uint64_t index);
-  /// An entry uses the address as a return address; what starts there has precedence.
-  void use_as_return(const Unit& unit, uint64_t index, uint64_t address);
+  /// An entry uses the address as a return address, which is `address` now. Returns the number
+  /// under which the entry finds it; nullopt: what starts there has the place, and DWARF 4 cannot
+  /// add another.
+  std::optional<uint64_t> use_as_return(const Unit& unit, uint64_t index, uint64_t address);
 
-  std::vector<uint8_t> take_contents() { return std::move(contents_); }
+  /// Where a part of the pool is that began at `old_base`.
+  uint64_t new_base(uint64_t old_base) const;
+  std::vector<uint8_t> take_contents();
 
  private:
   uint64_t place(const Unit& unit, uint64_t index) const;
@@ -39,8 +43,16 @@ class AddressPool {
   const AddressMap& map_;
   std::vector<uint8_t> contents_;
   std::vector<bool> is_start_;            // by place / 8
-  std::map<uint64_t, uint64_t> moved_;    // parts of the pool that were moved: start and end
+  struct Part {
+    uint64_t end = 0;
+    unsigned header = 0;          // its size in front of the part; 0: there is none
+    std::vector<uint64_t> added;  // addresses behind those of the input
+  };
+  std::map<uint64_t, Part> parts_;  // by their starts
 };
+
+/// Whether an expression needs a value that may be stale.
+bool needs_any(const StaleValues& stale, std::span<const uint8_t> expression);
 
 /// How much work lists may cause, in proportion to the size of the debug information: entries that
 /// share lists, or contain each other, could multiply it.
@@ -80,6 +92,8 @@ class Lists {
   size_t count(const Unit& unit, uint64_t old_offset) {
     return moved(read(unit, old_offset)).size();
   }
+  /// The addresses in a range list at an offset of the input's section.
+  std::vector<AddressMap::Range> old_ranges(const Unit& unit, uint64_t old_offset);
   /// Adds a range list.
   uint64_t add_ranges(const Unit& unit, std::span<const AddressMap::Range> ranges);
 

@@ -287,15 +287,11 @@ Abbreviations::Abbreviations(std::span<const uint8_t> section, uint64_t offset,
   }
 }
 
-uint64_t Abbreviations::copy_without_callee(Declaration& declaration) {
-  if (declaration.copy != 0) return declaration.copy;
-  const uint64_t number = dense_.size() + copied_.size() + 1;
-  const bool same_size = std::max(number, declaration.code) < 0x80 ||
-                         (std::min(number, declaration.code) >= 0x80 &&
-                          std::max(number, declaration.code) < 0x4000);
-  if (!sparse_.empty() || !same_size) return 0;
-  copied_.push_back(declaration.code);
-  return declaration.copy = number;
+uint64_t Abbreviations::copy_without(const Declaration& declaration, AttributeSet attributes) {
+  const uint64_t last = sparse_.empty() ? dense_.size() : sparse_.rbegin()->first;
+  if (last > ~uint64_t{0} / 2) throw Error("an abbreviation has a number without numbers behind it");
+  return copies_.try_emplace({declaration.code, attributes}, last + copies_.size() + 1)
+      .first->second;
 }
 
 Declaration& Abbreviations::find_sparse(uint64_t code) {
@@ -318,7 +314,7 @@ std::vector<uint16_t> padding_forms(unsigned size) {
 }
 
 void write_declaration(const Declaration& declaration, const dwarf::FormParams& form,
-                       ByteWriter& out) {
+                       ByteWriter& out, AttributeSet left_out = 0) {
   const auto write = [&](uint16_t name, uint16_t attribute_form) {
     out.uleb128(name);
     out.uleb128(attribute_form);
@@ -343,6 +339,7 @@ void write_declaration(const Declaration& declaration, const dwarf::FormParams& 
   if (declaration.in_pieces) fields = extent_fields(declaration, form);
   for (size_t i = 0; i < declaration.attributes.size(); ++i) {
     const Attribute& attribute = declaration.attributes[i];
+    if (i < 64 && (left_out >> i & 1) != 0) continue;
     const bool names_file = attribute.name == dwarf::DW_AT_dwo_name ||
                             attribute.name == dwarf::DW_AT_GNU_dwo_name ||
                             attribute.name == dwarf::DW_AT_GNU_dwo_id;
@@ -359,12 +356,12 @@ void write_declaration(const Declaration& declaration, const dwarf::FormParams& 
         write_ranges(attribute.form);
       }
     } else {
-      const bool is_lost = (declaration.without_file && names_file) ||
-                           (declaration.without_callee && i == declaration.callee);
+      const bool is_lost = declaration.without_file && names_file;
       write(is_lost ? next_padding++ : attribute.name, attribute.form);
       if (attribute.form == dwarf::DW_FORM_implicit_const) out.sleb128(attribute.implicit);
     }
   }
+  if (left_out != 0) write(next_padding++, dwarf::DW_FORM_block);
   write(0, 0);
 }
 
@@ -372,13 +369,13 @@ void write_declaration(const Declaration& declaration, const dwarf::FormParams& 
 
 void Abbreviations::write(const dwarf::FormParams& form, ByteWriter& out) const {
   for (const Declaration& declaration : dense_) write_declaration(declaration, form, out);
-  for (const uint64_t code : copied_) {
-    Declaration copy = dense_[code - 1];
-    copy.code = copy.copy;
-    copy.without_callee = true;
-    write_declaration(copy, form, out);
-  }
   for (const auto& [code, declaration] : sparse_) write_declaration(declaration, form, out);
+  for (const auto& [what, number] : copies_) {
+    const auto& [code, left_out] = what;
+    Declaration copy = code - 1 < dense_.size() ? dense_[code - 1] : sparse_.at(code);
+    copy.code = number;
+    write_declaration(copy, form, out, left_out);
+  }
   out.write<uint8_t>(0);
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "optimizer/base/bytes.h"
@@ -29,6 +30,7 @@ struct Unit {
 
   std::optional<uint64_t> low_pc;  // of the input: the base of its lists
   std::optional<uint64_t> addr_base;
+  uint64_t addr_base_field = 0;  // where the first entry says so
   std::optional<uint64_t> rnglists_base;
   std::optional<uint64_t> loclists_base;
   uint64_t new_base = 0;  // of its lists in the output
@@ -71,13 +73,13 @@ struct Declaration {
   bool in_pieces = false;
   /// Another file would describe the code before rewriting: the entry must not name the file.
   bool without_file = false;
-  /// The calls of some entries lead to code in many pieces, which gdb does not survive.
-  bool without_callee = false;
   uint8_t callee = kNoAttribute;  // of a call
-  uint64_t copy = 0;  // the number of a copy without callee; 0: there is none
 
   bool has_extent() const { return low_pc != kNoAttribute && high_pc != kNoAttribute; }
 };
+
+/// Attributes of a declaration: bit i stands for attribute i.
+using AttributeSet = uint64_t;
 
 /// What becomes of the fields of low_pc and high_pc when an entry gets ranges. The fields' bytes
 /// stay where they are, so that no offset of an entry changes.
@@ -97,9 +99,9 @@ class Abbreviations {
     if (code - 1 < dense_.size()) return dense_[code - 1];
     return find_sparse(code);
   }
-  /// The number of a copy of `declaration` that does not say what a call leads to. The number takes
-  /// as many bytes; 0: no such number is free.
-  uint64_t copy_without_callee(Declaration& declaration);
+  /// The number of a copy of `declaration` without some attributes, and with a block of padding
+  /// behind the others.
+  uint64_t copy_without(const Declaration& declaration, AttributeSet attributes);
   /// Appends the table with what the declarations have become.
   void write(const dwarf::FormParams& form, ByteWriter& out) const;
 
@@ -108,7 +110,8 @@ class Abbreviations {
 
   std::vector<Declaration> dense_;  // codes 1, 2, 3 ...
   std::map<uint64_t, Declaration> sparse_;
-  std::vector<uint64_t> copied_;  // numbers; their copies have the numbers behind all others
+  /// Numbers of declarations, what their copies lack, and the numbers of these, behind all others.
+  std::map<std::pair<uint64_t, AttributeSet>, uint64_t> copies_;
 };
 
 ExtentFields extent_fields(const Declaration& declaration, const dwarf::FormParams& form);

@@ -1,14 +1,16 @@
 // Code and data of the output. See emit.cc.
 
 #include "optimizer/emit/emitter.h"
-#include "optimizer/debug/debug.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/parallel.h"
+#include "optimizer/debug/debug.h"
+#include "optimizer/emit/stale_values.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/ir/lookup.h"
 
@@ -167,13 +169,14 @@ class Emitter::CodeWriter {
   void write_fragment(const Layout::Fragment& fragment, uint32_t number);
   std::vector<MovedRelocation> take_relocations() { return std::move(carried_); }
   std::vector<MovedPiece> take_pieces() { return std::move(pieces_); }
-  std::map<ProcedureId, StaleValues> take_stale_values() { return std::move(stale_values_); }
+  std::map<StaleValues, uint32_t> take_stale_values() { return std::move(stale_values_); }
   std::vector<PlacedInstruction> take_places() { return std::move(places_); }
 
  private:
   void note_places(ProcedureId id);
   void note_block(ProcedureId id, BlockId block, size_t begin, size_t end);
-  void note_removed(ProcedureId id, const BasicBlock& block, size_t begin, size_t end);
+  std::vector<StaleFlow::Step> stale_steps(ProcedureId id, BlockId block);
+  uint32_t stale_number(const StaleValues& values);
   std::optional<std::pair<uint64_t, uint64_t>> way_out(const Procedure& procedure,
                                                        BlockId block) const;
   void write_run(ProcedureId id, BlockId first, BlockId next);
@@ -196,7 +199,9 @@ class Emitter::CodeWriter {
   const std::vector<Relocation>* block_relocations_ = nullptr;
   size_t next_relocation_ = 0;
   std::vector<MovedPiece> pieces_;
-  std::map<ProcedureId, StaleValues> stale_values_;
+  std::map<StaleValues, uint32_t> stale_values_;  // and their numbers
+  std::optional<StaleFlow> stale_flow_;
+  ProcedureId stale_flow_of_ = kNone;  // the last procedure that was asked for
   std::vector<PlacedInstruction> places_;
   std::optional<PieceBuilder> builder_;  // of the fragment
 };
@@ -321,11 +326,10 @@ void Emitter::CodeWriter::note_block(ProcedureId id, BlockId block_id, size_t be
     const auto original = block_at(program_, *old_block);
     is_copy = !original || original->procedure != id || original->block != block_id;
   }
-  const bool is_hot = block.has(BasicBlock::kHotCopy);
-  if (builder_) {
-    builder_->start_block(old_block, is_copy, is_hot ? id : MovedPiece::kExact);
-    if (is_hot && !is_copy) note_removed(id, block, begin, end);
-  }
+  const std::vector<StaleFlow::Step> steps =
+      builder_ ? stale_steps(id, block_id) : std::vector<StaleFlow::Step>();
+  auto step = steps.begin();
+  if (builder_) builder_->start_block(old_block, is_copy, block.has(BasicBlock::kHotCopy));
   for (size_t i = begin; i < end; ++i) {
     if (place(i) == place(i + 1)) continue;  // it takes no room: it is not there
     const uint32_t origin = run_.code[i].origin;
@@ -336,41 +340,36 @@ void Emitter::CodeWriter::note_block(ProcedureId id, BlockId block_id, size_t be
                                                 .kind = PlacedInstruction::Kind::added}
                             : PlacedInstruction{.address = place(i), .old_address = old});
     if (!builder_) continue;
-    if (origin == kNone)
+    if (origin == kNone) {
       builder_->add_in_front(begin_of(i));
-    else
-      builder_->add(begin_of(i), begin_of(i + 1), old, end_in_input(old, run_.code[i]));
+      continue;
+    }
+    const auto known = std::ranges::find(step, steps.end(), old, &StaleFlow::Step::old_address);
+    if (known != steps.end()) {
+      builder_->set_stale(stale_number(known->before));
+      step = known;
+    }
+    builder_->add(begin_of(i), begin_of(i + 1), old, end_in_input(old, run_.code[i]));
   }
+  if (!steps.empty()) builder_->set_stale(stale_number(steps.back().before));
   if (builder_) builder_->end_block(begin_of(end), way_out(procedure, block_id));
 }
 
-/// Notes what the instructions would have computed that are missing in a block of a hot part.
-void Emitter::CodeWriter::note_removed(ProcedureId id, const BasicBlock& block, size_t begin,
-                                       size_t end) {
-  std::vector<uint64_t> left;
-  for (size_t i = begin; i < end; ++i)
-    if (run_.code[i].origin != kNone) left.push_back(program_.origin_base + run_.code[i].origin);
-  std::ranges::sort(left);
-  StaleValues& stale = stale_values_[id];
-  const uint64_t start = program_.address_of(block);
-  for (uint64_t at = start; at < start + block.origin_size; at = program_.map.next(at)) {
-    if (std::ranges::binary_search(left, at)) continue;
-    const uint64_t group = program_.map.group(at), next = program_.map.group_end(at);
-    const auto bytes = image_.bytes_at(group, next - group);
-    if (!bytes) continue;
-    std::vector<Instruction> decoded(machine_.codec.groups.slots);
-    machine_.codec.decode(*bytes, static_cast<uint32_t>(group - program_.origin_base),
-                          decoded.data());
-    const Instruction& removed = decoded[program_.map.slot(at)];
-    const InstructionFacts facts = machine_.facts(removed);
-    if (facts.nop || facts.flow != ControlFlow::none) continue;
-    const Operands operands = machine_.operands(removed);
-    for (size_t i = operands.uses; i < operands.size; ++i) {
-      stale.add(operands.registers[i]);
-      stale.memory |= operands.registers[i] == machine_.abi.stack_pointer;
-    }
-    stale.memory |= operands.uses == operands.size;  // it stores
+/// What is stale at the instructions of a block; nothing unless its procedure was split.
+std::vector<StaleFlow::Step> Emitter::CodeWriter::stale_steps(ProcedureId id, BlockId block) {
+  if (std::exchange(stale_flow_of_, id) != id) {
+    stale_flow_.reset();
+    if (std::ranges::any_of(program_[id].blocks,
+                            [](const BasicBlock& b) { return b.has(BasicBlock::kHotCopy); }))
+      stale_flow_.emplace(image_, program_, id);
   }
+  return stale_flow_ ? stale_flow_->steps(block) : std::vector<StaleFlow::Step>();
+}
+
+uint32_t Emitter::CodeWriter::stale_number(const StaleValues& values) {
+  if (values.none()) return MovedPiece::kExact;
+  return stale_values_.try_emplace(values, static_cast<uint32_t>(stale_values_.size()))
+      .first->second;
 }
 
 /// The first instruction of the input behind the block, where there is only one way.
@@ -494,7 +493,7 @@ void Emitter::write_code() {
   std::vector<std::vector<MovedRelocation>> parts((fragments.size() + kPart - 1) / kPart);
   std::vector<std::vector<MovedPiece>> pieces(parts.size());
   std::vector<std::vector<PlacedInstruction>> places(parts.size());
-  std::vector<std::map<ProcedureId, StaleValues>> stale(parts.size());
+  std::vector<std::map<StaleValues, uint32_t>> stale(parts.size());
   parallel_for(parts.size(), [&](size_t part) {
     CodeWriter writer(*this);
     for (size_t i = part * kPart; i < std::min(fragments.size(), (part + 1) * kPart); ++i)
@@ -511,15 +510,16 @@ void Emitter::write_code() {
     carried_.insert(carried_.end(), part.begin(), part.end());
     part = {};
   }
-  for (const std::vector<MovedPiece>& part : pieces)
-    pieces_.insert(pieces_.end(), part.begin(), part.end());
-  for (const auto& part : stale)
-    for (const auto& [procedure, values] : part) {
-      StaleValues& all = stale_values_[procedure];
-      for (size_t number = 0; number < values.registers.size(); ++number)
-        if (values.registers[number]) all.add(number);
-      all.memory |= values.memory;
-    }
+  for (size_t part = 0; part < parts.size(); ++part) {
+    std::vector<uint32_t> numbers(stale[part].size());
+    for (const auto& [values, number] : stale[part])
+      numbers[number] =
+          stale_values_.try_emplace(values, static_cast<uint32_t>(stale_values_.size()))
+              .first->second;
+    for (MovedPiece& piece : pieces[part])
+      if (piece.stale != MovedPiece::kExact) piece.stale = numbers[piece.stale];
+    pieces_.insert(pieces_.end(), pieces[part].begin(), pieces[part].end());
+  }
   if (places_ != nullptr)
     for (const std::vector<PlacedInstruction>& part : places)
       places_->insert(places_->end(), part.begin(), part.end());

@@ -108,7 +108,7 @@ class Emitter {
   BlockRun run_;         // the block whose unwind ranges are added
   std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
   std::vector<MovedPiece> pieces_;                              // for debug information
-  std::map<ProcedureId, StaleValues> stale_values_;             // likewise
+  std::map<StaleValues, uint32_t> stale_values_;                // likewise, and their numbers
   std::vector<PlacedInstruction>* places_;                      // may be null
   bool notes_pieces_ = false;
 };

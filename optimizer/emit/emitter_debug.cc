@@ -62,8 +62,9 @@ void Emitter::write_debug_sections() {
       if (section.allocated() && section.executable() && section.size != 0)
         code.emplace_back(section.address, section.address + section.size);
     std::ranges::sort(code);
-    map = AddressMap(std::move(pieces_), std::move(moved), std::move(code),
-                     std::move(stale_values_));
+    std::vector<StaleValues> stale(stale_values_.size());
+    for (const auto& [values, number] : stale_values_) stale[number] = values;
+    map = AddressMap(std::move(pieces_), std::move(moved), std::move(code), std::move(stale));
   }
   respike::write_debug_sections(image_, map, out_, diagnostics_);
 }

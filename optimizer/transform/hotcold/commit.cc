@@ -155,7 +155,7 @@ class Committer {
       BasicBlock clone = procedure_.blocks[b];
       clone.instructions.assign(arena(), procedure_.blocks[b].instructions.span());
       clone.successors.assign(arena(), procedure_.blocks[b].successors.span());
-      clone.flags &= ~unsigned{BasicBlock::kEntry | BasicBlock::kAddressTaken | BasicBlock::kHotCopy};
+      clone.flags &= ~unsigned{BasicBlock::kEntry | BasicBlock::kAddressTaken};
       for (Instruction& i : clone.instructions) {
         if (i.has_reference()) i.immediate = clone_reference(i.immediate);
         result_.clone_instructions += i.is_pseudo() ? 0 : 1;
