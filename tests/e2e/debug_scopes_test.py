@@ -34,6 +34,7 @@ MOVED = {
 }
 PADDING = re.compile(r"unknown_3d5\d$")  # attributes in the place of others, so that the entries keep their sizes
 CALL_SITES = ("call_site", "GNU_call_site")
+VALUES_AT_CALLS = ("call_value", "call_data_value", "call_target", "GNU_call_site_value", "GNU_call_site_data_value", "GNU_call_site_target")
 ENTRY = re.compile(r"^0x([0-9a-f]+):( +)(DW_TAG_\S+|NULL)")
 ATTRIBUTE = re.compile(r"^ +DW_AT_(\w+)\t\((.*)$")
 RANGE = re.compile(r"\[0x([0-9a-f]+), 0x([0-9a-f]+)\)(?:: (.*))?")
@@ -85,6 +86,7 @@ class Entry:
 
 def address(text):
     """The address of an attribute: `0x1234` or `indexed (00000001) address = 0x1234`."""
+    text = text.partition(' "')[0]  # without the name of what it refers to
     numbers = re.findall(r"0x([0-9a-f]+)", text.split(" (")[-1] if "indexed" not in text else text.split("=")[-1])
     return int(numbers[0], 16) if numbers else None
 
@@ -176,6 +178,10 @@ class Comparison:
         self.problems = debug_images.Problems()
         self.index_before = {entry.offset: number for number, entry in enumerate(self.before)}
         self.index_after = {entry.offset: number for number, entry in enumerate(self.after)}
+        self.starts = {low for entry in self.before for low, _ in entry.ranges() or ()}
+        # clang numbers addresses. A number in one byte cannot become that of an address behind 128 others.
+        sections = debug_readers.sections(rewriting.image.read_bytes())
+        self.pool_is_large = sections.get(".debug_addr", (0, 0))[1] > 8 * 128
         self.returns_before = returns(rewriting.before)
         self.returns_after = returns(rewriting.instructions)
         self.scopes, self.variables, self.values, self.without = 0, 0, 0, 0
@@ -207,6 +213,9 @@ class Comparison:
                 self.lost_target(one, one.attributes[name])
                 continue
             left, right = one.attributes.get(name), other.attributes.get(name)
+            if self.hot_cold and right is None and name in VALUES_AT_CALLS:
+                self.without += 1
+                continue
             if left != right and (left is None or right is None or self.normal(left, False) != self.normal(right, True)):
                 self.problems.add(f"attribute {name}", f"{one.describe()}: {left} became {right}")
 
@@ -248,12 +257,21 @@ class Comparison:
             return
         if new is None:
             self.problems.add(f"no {what}", one.describe())
-        elif new not in self.moved[old]:
+        elif new not in self.moved[old] and not (self.hot_cold and self.is_next(old, new)):
             origin = self.rewriting.origins.get(new)
             self.problems.add(what, f"{one.describe()}: {old:#x} became {new:#x}, from {origin if origin is None else hex(origin)}")
 
+    def is_next(self, old, new):
+        """Whether hot-cold optimization moved what was between `old` and the origin of `new` to other places."""
+        origin = self.rewriting.origins.get(new, 0)
+        between = [address for address in self.moved if old <= address < origin]
+        return origin > old and all(new - place != origin - address for address in between for place in self.moved[address])
+
     def location(self, one, other, attribute):
         left, right = one.attributes.get(attribute), other.attributes.get(attribute)
+        if self.hot_cold and right is None and left is not None and "[0x" not in left:
+            self.without += len(self.points.all_in_input(one.scope.ranges())) if one.scope else 1
+            return
         if left is None or right is None:
             self.problems.add(f"attribute {attribute}", f"{one.describe()}: {left} became {right}")
             return
@@ -299,6 +317,8 @@ class Comparison:
                 continue
             call = self.returns_before.get(old)
             if call not in self.moved:
+                continue
+            if new is None and self.pool_is_large and old in self.starts:
                 continue
             if self.returns_after.get(new) not in self.moved[call]:
                 self.problems.add("call site", f"{one.describe()}: the return address {old:#x} became {new if new is None else hex(new)}")
