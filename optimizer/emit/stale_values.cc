@@ -3,7 +3,12 @@
 // Hot-cold optimization removes instructions, moves them to stubs, and makes the ones that stay use
 // other registers (transform/hotcold/). Its proof shows that what the program needs later is the
 // same; a debugger may ask for the rest, too. So nothing is taken from the proof but this: an
-// instruction that reads other registers than in the input finds in them what it found before.
+// instruction that reads other registers than in the input finds in them what it found before, and
+// a stub computes what cold code needs.
+//
+// A call leaves stale what was stale: compilers keep values in scratch registers across calls of
+// procedures that do not use these (gcc: -fipa-ra). Loads of gp are left out only where gp holds
+// their value.
 //
 // Saves of registers do not count as missing stores: a saved register is a caller's, and debuggers
 // find it by the unwind information, which says whether it is saved. Cold code is followed, too:
@@ -14,7 +19,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "optimizer/analysis/block_graph.h"
 #include "optimizer/analysis/dataflow.h"
 
 namespace respike {
@@ -40,13 +44,27 @@ bool is_store(const InstructionFacts& facts, const Operands& operands) {
 
 struct StaleFlow::Problem {
   const StaleFlow& flow;
+  const BlockGraph& graph;
 
-  Stale start() const { return {}; }
-  Stale initial(BlockId) const { return {}; }
-  void meet(Stale& into, const Stale& from, BlockId, BlockId) const { into |= from; }
-  Stale transfer(BlockId block, Stale stale) const {
-    for (const Work& work : flow.work_[block]) flow.step(work, stale);
-    return stale;
+  Reasons start() const { return {}; }
+  Reasons initial(BlockId block) const {
+    const bool is_entry = std::ranges::binary_search(graph.entries, block);
+    return is_entry ? Reasons(flow.registers_ + flow.stores_.size(), kRight) : Reasons();
+  }
+  void meet(Reasons& into, const Reasons& from, BlockId, BlockId) const {
+    if (from.empty()) return;
+    if (into.empty()) {
+      into = from;
+      return;
+    }
+    for (size_t i = 0; i < into.size(); ++i)
+      if (into[i] != from[i]) into[i] = kUnknown;
+  }
+  Reasons transfer(BlockId block, Reasons reasons) const {
+    if (reasons.empty()) return reasons;
+    const bool in_stub = flow.is_stub(flow.procedure_.blocks[block]);
+    for (const Work& work : flow.work_[block]) flow.step(work, in_stub, reasons);
+    return reasons;
   }
 };
 
@@ -55,14 +73,12 @@ StaleFlow::StaleFlow(const Image& image, const Program& program, ProcedureId id)
       program_(program),
       procedure_(program[id]),
       machine_(*program.machine),
-      registers_(static_cast<Register>(machine_.register_count)) {
-  kept_equal_.add(machine_.global_pointer());
-  for (const auto& registers : {machine_.abi.scratch, machine_.abi.arguments, machine_.abi.results})
-    lost_at_calls_ |= Stale(registers);
+      registers_(machine_.register_count) {
   find_saves();
   work_.reserve(procedure_.blocks.size());
   for (const BasicBlock& block : procedure_.blocks) work_.push_back(work_of(block));
-  before_ = solve_blocks<Direction::forward>(make_block_graph(procedure_), Problem{*this}).before;
+  const BlockGraph graph = make_block_graph(procedure_);
+  before_ = solve_blocks<Direction::forward>(graph, Problem{*this, graph}).before;
 }
 
 bool StaleFlow::is_stub(const BasicBlock& block) const {
@@ -95,15 +111,9 @@ bool StaleFlow::is_save(const Instruction& store, const Operands& operands) cons
   });
 }
 
-/// Stores beyond the size of the set share its last number, and are never found to be back.
-Register StaleFlow::store_number(uint64_t old_address) {
-  const auto next = static_cast<Register>(registers_ + stores_.size());
-  return std::min<Register>(stores_.try_emplace(old_address, next).first->second,
-                            Stale::kCapacity - 1);
-}
-
-bool StaleFlow::has_stale_store(const Stale& stale) const {
-  return !(stale - Stale::first(registers_)).empty();
+bool StaleFlow::has_stale_store(const Reasons& reasons) const {
+  return std::any_of(reasons.begin() + registers_, reasons.end(),
+                     [](uint32_t reason) { return reason != kRight; });
 }
 
 /// The group of instructions of the input around an address, without references.
@@ -131,7 +141,6 @@ std::vector<StaleFlow::Work> StaleFlow::work_of(const BasicBlock& block) {
     Work work;
     work.old_address = address;
     work.before = machine_.operands(before);
-    work.is_call = is_call(facts.flow);
     work.loads = facts.flow == ControlFlow::none && contains(used(work.before), machine_.abi.stack_pointer) &&
                  work.before.size > work.before.uses;
     work.removed = now == nullptr;
@@ -139,7 +148,9 @@ std::vector<StaleFlow::Work> StaleFlow::work_of(const BasicBlock& block) {
     if (work.removed && (facts.nop || facts.flow != ControlFlow::none)) return;
     if (is_store(facts, work.before) && (work.removed || is_stub(block)) &&
         !is_save(before, work.before))
-      work.store = store_number(address);
+      work.store =
+          stores_.try_emplace(address, static_cast<uint32_t>(registers_ + stores_.size()))
+              .first->second;
     result.push_back(work);
   };
   if (is_stub(block)) {
@@ -160,35 +171,36 @@ std::vector<StaleFlow::Work> StaleFlow::work_of(const BasicBlock& block) {
   return result;
 }
 
-void StaleFlow::step(const Work& work, Stale& stale) const {
+void StaleFlow::step(const Work& work, bool in_stub, Reasons& reasons) const {
+  const auto reason = static_cast<uint32_t>(work.old_address - program_.origin_base) + 1;
   if (work.removed) {
-    for (const Register r : defined(work.before))
-      if (!kept_equal_.contains(r)) stale.add(r);
-    if (work.store != 0) stale.add(work.store);
-    return;
+    for (const Register r : defined(work.before)) reasons[r] = reason;
+    if (work.store != 0) reasons[work.store] = reason;
+  } else if (in_stub) {
+    const auto is_back = [&](uint32_t& old) { old = old == reason ? kRight : kUnknown; };
+    for (const Register r : defined(work.now)) is_back(reasons[r]);
+    if (work.store != 0) is_back(reasons[work.store]);
+  } else {
+    const auto was_used = used(work.before), was_defined = defined(work.before);
+    const bool spoilt =
+        std::ranges::any_of(used(work.now),
+                            [&](Register r) {
+                              return reasons[r] != kRight && contains(was_used, r);
+                            }) ||
+        (work.loads && has_stale_store(reasons));
+    for (const Register r : was_defined) reasons[r] = kUnknown;
+    for (const Register r : defined(work.now))
+      reasons[r] = spoilt || !contains(was_defined, r) ? kUnknown : kRight;
   }
-  if (work.store != 0 && work.store != Stale::kCapacity - 1) stale.remove(work.store);
-  const auto was_used = used(work.before);
-  const bool spoilt = std::ranges::any_of(used(work.now), [&](Register r) {
-    return stale.contains(r) && contains(was_used, r);
-  }) || (work.loads && has_stale_store(stale));
-  for (const Register r : defined(work.before))
-    if (!contains(defined(work.now), r)) stale.add(r);
-  for (const Register r : defined(work.now)) {
-    if (spoilt || !contains(defined(work.before), r))
-      stale.add(r);
-    else
-      stale.remove(r);
-  }
-  if (work.is_call) stale -= lost_at_calls_;
-  stale -= kept_equal_;
+  if (const auto gp = machine_.global_pointer()) reasons[*gp] = kRight;
 }
 
-StaleValues StaleFlow::values(const Stale& stale) const {
+StaleValues StaleFlow::values(const Reasons& reasons) const {
   StaleValues result;
+  if (reasons.empty()) return result;
   for (Register r = 0; r < registers_; ++r)
-    if (stale.contains(r)) result.add(r);
-  result.memory = has_stale_store(stale);
+    if (reasons[r] != kRight) result.add(r);
+  result.memory = has_stale_store(reasons);
   return result;
 }
 
@@ -197,13 +209,13 @@ std::vector<StaleFlow::Step> StaleFlow::steps(BlockId id) const {
   const bool stub = is_stub(procedure_.blocks[id]);
   StaleValues everything;
   everything.all = true;
-  Stale stale = before_[id];
+  Reasons reasons = before_[id];
   for (const Work& work : work_[id]) {
     if (!work.removed)
-      result.push_back({work.old_address, stub ? everything : values(stale)});
-    step(work, stale);
+      result.push_back({work.old_address, stub ? everything : values(reasons)});
+    if (!reasons.empty()) step(work, stub, reasons);
   }
-  result.push_back({0, stub ? everything : values(stale)});
+  result.push_back({0, stub ? everything : values(reasons)});
   return result;
 }
 

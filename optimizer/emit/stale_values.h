@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer/analysis/register_set.h"
 #include "optimizer/debug/address_map.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/program.h"
@@ -20,6 +19,9 @@ namespace respike {
 /// Follows stale values along the flow graph of one procedure. A register is stale at a place if it
 /// need not hold what it holds at that place of the input: the instruction that computed the value
 /// is missing, or writes another register now. A place in memory is stale if its store is missing.
+///
+/// A stub executes instructions that hot code lacks. A value is back behind the stub if its last
+/// instruction was lacking on every way to the stub, and the stub has just that instruction.
 ///
 /// Example: hot code keeps a value in $1 that was in $9. From the instruction on that computes the
 /// value both registers are stale: $9 holds what it held before, $1 held something else.
@@ -38,39 +40,38 @@ class StaleFlow {
   std::vector<Step> steps(BlockId block) const;
 
  private:
-  /// Registers, and behind them stores that are missing.
-  using Stale = RegisterSet;
+  /// Why each register is stale, and behind the registers each store that is missing somewhere:
+  /// kRight: it is not stale; kUnknown: for different reasons; else the instruction of the input,
+  /// by its distance from origin_base plus one, that is missing. Empty: control does not come here.
+  using Reasons = std::vector<uint32_t>;
+  static constexpr uint32_t kRight = 0, kUnknown = UINT32_MAX;
   struct Problem;
 
   struct Work {
     uint64_t old_address = 0;
     Operands before, now;  // in the input and in the output
     bool removed = false;
-    bool is_call = false;
-    bool loads = false;
-    Register store = 0;  // removed, or in a stub: the store's number in the set; 0: it is no store
+    bool loads = false;  // from the frame
+    uint32_t store = 0;  // its number if it is missing somewhere; 0: it is not, or no store
   };
   std::vector<Work> work_of(const BasicBlock& block);
   std::vector<Instruction> decode(uint64_t address) const;
-  Register store_number(uint64_t old_address);
   void find_saves();
   bool is_save(const Instruction& store, const Operands& operands) const;
   bool is_stub(const BasicBlock& block) const;
-  bool has_stale_store(const Stale& stale) const;
-  void step(const Work& work, Stale& stale) const;
-  StaleValues values(const Stale& stale) const;
+  bool has_stale_store(const Reasons& reasons) const;
+  void step(const Work& work, bool in_stub, Reasons& reasons) const;
+  StaleValues values(const Reasons& reasons) const;
 
   const Image& image_;
   const Program& program_;
   const Procedure& procedure_;
   const Machine& machine_;
-  Register registers_ = 0;  // of the machine; stores are numbered from here on
-  Stale kept_equal_;        // registers whose instructions are only left out where that is the same
-  Stale lost_at_calls_;
+  const uint32_t registers_;                         // of the machine
   std::vector<std::pair<Register, int64_t>> saves_;  // register, distance from the stack pointer
-  std::map<uint64_t, Register> stores_;              // by address in the input
+  std::map<uint64_t, uint32_t> stores_;              // their numbers by their addresses in the input
   std::vector<std::vector<Work>> work_;              // by block
-  std::vector<Stale> before_;                        // by block
+  std::vector<Reasons> before_;                      // by block
 };
 
 }  // namespace respike
