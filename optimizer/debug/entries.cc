@@ -72,7 +72,8 @@ class Rewriter {
   void leave_out(const Unit& unit, const Entry& entry, AttributeSet attributes);
   void add_stale(uint64_t start, uint64_t end, StaleValues& stale);
   const StaleValues* stale_inside(const Unit& unit, const Entry& entry);
-  bool is_stale(const Attribute& attribute, std::span<const uint8_t> expression) const;
+  bool is_stale(uint16_t tag, const Attribute& attribute,
+                std::span<const uint8_t> expression) const;
   void rewrite_entry(const Unit& unit, const Entry& entry);
   void rewrite_extent(const Unit& unit, const Entry& entry);
   bool rewrite_address(const Unit& unit, const Entry& entry, size_t index);
@@ -304,7 +305,13 @@ void Rewriter::find_pieces(Unit& unit, Entry& entry) {
   map_.find_ranges_of_entry(extent->start, extent->end, found_);
   budget_.spend(found_.size());
   if (is_procedure && found_.size() > kMostPieces) in_many_pieces_.insert(entry.offset);
-  const bool whole = found_.size() == 1 && found_.front().first == map_.find(extent->start);
+  // A length in a field of no fixed size stays as it is.
+  const uint16_t high = entry.attribute(declaration.high_pc).form;
+  const bool is_fixed =
+      is_address_index(high) || fixed_size(high, unit.form).value_or(0) != 0;
+  const bool whole =
+      found_.size() == 1 && found_.front().first == map_.find(extent->start) &&
+      (is_fixed || found_.front().second - found_.front().first == extent->end - extent->start);
   if (!whole && !declaration.in_pieces) declaration.in_pieces = extent_fields(declaration, unit.form).possible;
 }
 
@@ -533,10 +540,14 @@ const StaleValues* Rewriter::stale_inside(const Unit& unit, const Entry& entry) 
 }
 
 /// Whether the value of an attribute, for all code of the scope, need not be right in all of it.
-bool Rewriter::is_stale(const Attribute& attribute, std::span<const uint8_t> expression) const {
+bool Rewriter::is_stale(uint16_t tag, const Attribute& attribute,
+                        std::span<const uint8_t> expression) const {
   if (scopes_.empty() || scopes_.back() == nullptr) return false;
   switch (attribute.name) {
-    case dwarf::DW_AT_location:
+    case dwarf::DW_AT_location:  // of a call's parameter: where the callee looks for it
+      return tag != dwarf::DW_TAG_call_site_parameter &&
+             tag != dwarf::DW_TAG_GNU_call_site_parameter &&
+             needs_any(*scopes_.back(), expression);
     case dwarf::DW_AT_call_value:
     case dwarf::DW_AT_call_data_value:
     case dwarf::DW_AT_call_target:
@@ -653,7 +664,7 @@ void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
       else
         size = reader.uleb128();
       const auto expression = std::span(out(unit)).subspan(reader.position(), size);
-      if (is_stale(attribute, expression)) lose(i);
+      if (is_stale(declaration.tag, attribute, expression)) lose(i);
       rewrite_expression(unit, expression);
     } else {
       rewrite_lists(unit, entry, i);

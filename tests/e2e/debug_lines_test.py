@@ -12,6 +12,7 @@ A case of its own proves that wrong information is found: the output gets the de
 
 RESPIKE_DEBUG_LARGE=1: SQLite, too, and gdb reads all instructions. --layout NAME: this layout only."""
 
+import bisect
 import os
 import random
 import sys
@@ -90,11 +91,12 @@ def gdb_of_input(work, hidden):
 def compare_gdb(rewriting, hidden):
     """gdb's view of some instructions, and of all names; without call sites if `hidden`. gdb prefers statements among the
     rows of an address, and takes a line before for the line 0; so gdb's line of an output may be that of llvm-symbolizer,
-    and any line where llvm-symbolizer says 0."""
+    and any line where llvm-symbolizer says 0, or where the address has the rows of a removed instruction, too."""
     problems, work = debug_images.Problems(), rewriting.work
     chosen, before = work.shared(("gdb", hidden), lambda: gdb_of_input(work, hidden))
     lines = work.shared("lines", lambda: lines_of_input(work))
     places, kept = dict(zip(chosen, before["places"])), set(rewriting.kept)
+    addresses = sorted(work.instructions)
     pairs = [(new, old) for old in chosen for new in rewriting.news.get(old, [old] if old in kept else [])]
     after = debug_readers.gdb_says(rewriting.output, [new for new, _ in pairs], hidden)
     for (new, old), other in zip(pairs, after["places"]):
@@ -102,6 +104,10 @@ def compare_gdb(rewriting, hidden):
         if work.build.is_split:
             one, other = one[:2], other[:2]
         if one[2:] == other[2:] and lines[old] and (other[:2] == lines[old][0][1:3] or lines[old][0][2] == 0):
+            continue
+        previous = bisect.bisect_left(addresses, old) - 1
+        is_behind_removed = previous >= 0 and addresses[previous] not in rewriting.news and addresses[previous] not in kept
+        if one[2:] == other[2:] and is_behind_removed:
             continue
         if one != other:
             what = "scopes in gdb" if one[:2] == other[:2] else "line in gdb"
@@ -112,6 +118,12 @@ def compare_gdb(rewriting, hidden):
         for line in sorted(after[kind] - before[kind]):
             problems.add(f"gdb lists more {kind}", line)
     for line in sorted(after["complaints"] - before["complaints"]):
+        # What hot-cold optimization made stale, and return addresses that have no number of their own in clang's pool
+        # (optimizer/debug/README.md).
+        if "call_value for DW_TAG_call_site child" in line and work.build.machine == "alpha":
+            continue
+        if "missing DW_AT_call_return_pc" in line and "clang" in work.build.name:
+            continue
         problems.add("gdb complains", line)
     return problems
 
@@ -127,7 +139,7 @@ def compare_complaints(rewriting, tally):
             with tally.lock:
                 tally.no_end.append(work.build.name)
         else:
-            for line in sorted(debug_readers.verify_complaints(rewriting.output) - known):
+            for line in sorted(debug_readers.verify_complaints(rewriting.output) - known - {common.describe_status(0)}):
                 problems.add("llvm-dwarfdump --verify complains", line)
     except debug_readers.NoEnd:
         problems.add("llvm-dwarfdump --verify does not end", f"in {debug_readers.VERIFY_TIMEOUT:g} s")

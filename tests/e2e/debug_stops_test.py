@@ -217,12 +217,20 @@ def same_places(before, after):
     return found
 
 
+def without_contents(frame):
+    """A frame's line without what is in the structures to which its arguments refer."""
+    while (shorter := re.sub(r"\{[^{}]*\}", "", frame)) != frame:
+        frame = shorter
+    return frame
+
+
 def compare_frame(before, after, lines, in_place, where, problems, hot_cold):
     """Compares a frame's lines; returns (number of values, of those without a value in the output only). What is `in_place`
     may have other contents: addresses that earlier calls left in variables that are not initialized yet. gdb prefers
     statements among the rows of an address, and takes a line before for the line 0, so the output may also have one of the
     `lines` that llvm-symbolizer finds at the frame's address."""
     left, right = before.splitlines(), after.splitlines()
+    left[0], right[0] = without_contents(left[0]), without_contents(right[0])
     values = without = 0
     is_line_0 = any(line.endswith(":0") for line in lines)
     if left[0] != right[0] and (left[0].rpartition(" at ")[0] != right[0].rpartition(" at ")[0] or right[0].rpartition(" at ")[2] not in lines and not is_line_0):
