@@ -105,8 +105,8 @@ def compare_gdb(rewriting, hidden):
             one, other = one[:2], other[:2]
         if one[2:] == other[2:] and lines[old] and (other[:2] == lines[old][0][1:3] or lines[old][0][2] == 0):
             continue
-        previous = bisect.bisect_left(addresses, old) - 1
-        is_behind_removed = previous >= 0 and addresses[previous] not in rewriting.news and addresses[previous] not in kept
+        previous = addresses[max(bisect.bisect_left(addresses, old) - 1, 0)]
+        is_behind_removed = previous not in kept and new - (old - previous) not in rewriting.news.get(previous, ())
         if one[2:] == other[2:] and is_behind_removed:
             continue
         if one != other:
