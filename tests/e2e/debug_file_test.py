@@ -216,7 +216,8 @@ def check_refused(scratch):
     plain = scratch.folder() / image.name
     tool("objcopy", "--remove-section=.gnu_debuglink", image, plain)
     empty = scratch.folder() / "empty"
-    tool("objcopy", "--strip-all", plain, empty)
+    relocations = [name for name, s in debug_readers.sections(plain.read_bytes()).items() if name.startswith(".rela") and not s[2] & 2]
+    tool("objcopy", *(f"--remove-section={name}" for name in relocations), "--strip-all", plain, empty)
     text = scratch.folder() / "text"
     text.write_text("no debug file\n")
     output = scratch.folder() / "output"
@@ -275,7 +276,8 @@ def check_dwz(common_file, scratch):
     work, folder = work_of("variables.x86_64", scratch), scratch.folder()
     image, debug = split("x86_64", work.image, scratch.folder(), link=False)
     # dwz takes no files with relocations of debug sections, which linkers leave there.
-    tool("objcopy", *(f"--remove-section={name}" for name in names_of_sections(debug) if name.startswith(".rela")), debug)
+    relocations = [name for name, s in debug_readers.sections(debug.read_bytes()).items() if name.startswith(".rela") and not s[2] & 2]
+    tool("objcopy", *(f"--remove-section={name}" for name in relocations), debug)
     if common_file:
         other = folder / "other"
         shutil.copy(debug, other)
@@ -287,14 +289,12 @@ def check_dwz(common_file, scratch):
     output, new_debug, places = rewrite(image, debug, scratch.folder(), "--layout", "random")
     expect_pair(output, new_debug, image)
     common.expect((".gnu_debugaltlink" in names_of_sections(new_debug)) == common_file, "the reference to the common file is lost")
-    # llvm-symbolizer reads no common file: gdb does.
-    addresses = dict(re.findall(r"^([0-9a-f]+) ([0-9a-f]+)$", places.read_text(), re.M))
-    chosen = sorted(addresses.items())[:: max(1, len(addresses) // 400)]
-    before, after = (
-        debug_readers.gdb_says(file, [int(pair[side], 16) for pair in chosen])["places"] for file, side in ((image, 1), (output, 0))
-    )
-    wrong = [(pair, one, other) for pair, one, other in zip(chosen, before, after) if one != other]
-    common.expect(any(before) and not wrong, f"{len(wrong)} of {len(chosen)}: {wrong[:2]}"[:500])
+    # gdb 13 is not asked: it does not find procedures whose length dwz has stored as a number of its own size.
+    pairs = [(int(new, 16), int(old, 16)) for new, old in re.findall(r"^([0-9a-f]+) ([0-9a-f]+)$", places.read_text(), re.M)]
+    before = debug_readers.symbolize(image, [old for _, old in pairs])
+    after = debug_readers.symbolize(output, [new for new, _ in pairs])
+    wrong = [(pair, one, other) for pair, one, other in zip(pairs, before, after) if one != other]
+    common.expect(sum(map(debug_readers.is_known, before)) > 300 and not wrong, f"{len(wrong)} of {len(pairs)}: {wrong[:2]}"[:500])
 
 
 def cases(scratch):
