@@ -14,6 +14,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "optimizer/base/bytes.h"
 #include "optimizer/debug/debug_file.h"
 #include "optimizer/emit/emitter.h"
@@ -45,9 +47,10 @@ NewImage make_output(const Program& program, Layout layout, Provenance note,
   if (segment.hides_notes && std::ranges::any_of(added, [](const NewImage::AddedSection& section) {
         return (section.properties & Section::kAllocated) != 0;
       }))
-    diagnostics.warn(
-        "there was no room for another program header: the program header of the notes is gone, so "
-        "that the running program does not find its own build ID");
+    diagnostics.warn(fmt::format(
+        "there was no room for another program header: the program header of {} is gone, so that "
+        "the running program does not find its own build ID",
+        "the notes"));
   if (statistics != nullptr) *statistics = emitter.statistics();
   if (debug_file != nullptr) new_debug_file = emitter.take_debug_file();
   return emitter.take_output();
