@@ -10,6 +10,7 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/debug_files.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
 #include "environment/file_checks.h"
@@ -88,6 +89,7 @@ struct OptimizeArguments {
   std::string image, output, report, address_map;
   std::string layout, profile;
   std::string hot_cold;
+  DebugFileArguments debug_file;
   OptimizeOptions options;
   bool seed_is_given = false;
 };
@@ -237,6 +239,11 @@ void run_optimize(OptimizeArguments& arguments) {
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_machine(image);
+  const auto debug_file = read_debug_file(
+      arguments.debug_file, arguments.output,
+      {arguments.image, arguments.profile, arguments.report, arguments.address_map});
+  if (debug_file) arguments.options.debug_file = &*debug_file;
+  arguments.options.debug_file_name = link_name(arguments.debug_file);
   FittedProfile fitted;
   if (!arguments.profile.empty())
     fitted = read_fitting_profile(arguments.profile, image, diagnostics);
@@ -269,6 +276,8 @@ void run_optimize(OptimizeArguments& arguments) {
   if (result.warning) diagnostics.warn(*result.warning);
   bar.clear();
   std::vector<OutputFile> outputs = {{arguments.output, result.bytes, arguments.image}};
+  if (debug_file)
+    outputs.push_back({arguments.debug_file.output, result.debug_file, arguments.debug_file.input});
   std::string report;
   if (!arguments.report.empty()) {
     report = report_text(arguments, image, fitted, result, diagnostics);
@@ -362,6 +371,8 @@ void add_image_commands(CLI::App& app) {
   optimize->add_option("--address-map", optimize_arguments->address_map, "for tests")
       ->check(name_of_output())
       ->group("");
+
+  add_debug_file_options(*optimize, optimize_arguments->debug_file);
 
   CLI::App* verify = image->add_subcommand("verify", "Prove that two images run the same code");
   auto verify_arguments =

@@ -12,6 +12,7 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/debug_files.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
 #include "environment/file_checks.h"
@@ -26,6 +27,7 @@ struct InstrumentArguments {
   std::string image, output, weights, block_map;
   std::string spool = "respike-spool";
   std::string counters = "shared";
+  DebugFileArguments debug_file;
   bool json = false;
 };
 
@@ -100,19 +102,26 @@ void write_result(const InstrumentArguments& arguments, const InstrumentOptions&
   const DeferredSignals signals;
   NewFolder spool(options.spool);
   std::vector<OutputFile> outputs = {{arguments.output, result.bytes, arguments.image}};
+  if (!arguments.debug_file.input.empty())
+    outputs.push_back({arguments.debug_file.output, result.debug_file, arguments.debug_file.input});
   const std::string map = block_map(result);
   if (!arguments.block_map.empty()) outputs.push_back({arguments.block_map, bytes_of(map), {}});
   write_files(outputs);
   spool.keep();
 }
 
-void run_instrument(const InstrumentArguments& arguments) {
+void run_instrument(InstrumentArguments& arguments) {
   refuse_overwriting(arguments.output, {arguments.weights});
   refuse_overwriting(arguments.block_map, {arguments.image, arguments.output, arguments.weights});
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_machine(image);
   InstrumentOptions options;
+  const auto debug_file =
+      read_debug_file(arguments.debug_file, arguments.output,
+                      {arguments.image, arguments.weights, arguments.block_map});
+  if (debug_file) options.debug_file = &*debug_file;
+  options.debug_file_name = link_name(arguments.debug_file);
   options.spool = std::filesystem::absolute(arguments.spool).lexically_normal();
   options.output = std::filesystem::absolute(arguments.output).lexically_normal();
   options.counters = counters_named(arguments.counters).value_or(Counters::shared);
@@ -153,6 +162,7 @@ void add_instrument_command(CLI::App& image) {
       ->add_option("--block-map", arguments->block_map,
                    "write where the counted blocks went: old and new address, a block a line")
       ->check(name_of_output());
+  add_debug_file_options(*command, arguments->debug_file);
   command->add_flag("--json", arguments->json, "print JSON");
 }
 

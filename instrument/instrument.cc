@@ -25,6 +25,7 @@
 #include "optimizer/base/hash.h"
 #include "optimizer/check/broken_rules.h"
 #include "optimizer/check/invariants.h"
+#include "optimizer/debug/debug_file.h"
 #include "optimizer/emit/emit.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/layout/orders.h"
@@ -400,8 +401,12 @@ std::vector<uint8_t> Instrumenter::emit_image(Layout layout) {
   Provenance note;
   note.options = options_.description;
   EmitStatistics emitted;
-  auto bytes =
-      emit(program_, std::move(layout), std::move(note), diagnostics_, &emitted, &injection);
+  std::optional<DebugFile> debug_file;
+  if (options_.debug_file != nullptr)
+    debug_file.emplace(*options_.debug_file, options_.debug_file_name);
+  auto bytes = emit(program_, std::move(layout), std::move(note), diagnostics_, &emitted,
+                    &injection, nullptr, debug_file ? &*debug_file : nullptr);
+  if (debug_file) result_.debug_file = std::move(debug_file->bytes);
   result_.new_text_bytes = emitted.text_bytes + emitted.added_text_bytes;
   return bytes;
 }
@@ -466,6 +471,7 @@ void Instrumenter::require_copies() const {
 InstrumentResult Instrumenter::run() {
   Steps steps(options_.progress);
   require_rewritable(image_);
+  if (options_.debug_file != nullptr) require_debug_file(image_, *options_.debug_file);
   choose_file_names();
   if (is_library()) require_room_for_initializer(image_);
 

@@ -21,8 +21,10 @@ struct InstrumentOptions {
   std::filesystem::path spool;   // absolute; where counter files go
   std::filesystem::path output;  // absolute; the instrumented image, named in counter files
   Counters counters = Counters::shared;
-  const Profile* weights = nullptr;  // an older profile of the image; nullptr: static estimates
-  std::string description;           // for the provenance note
+  const Profile* weights = nullptr;   // an older profile of the image; nullptr: static estimates
+  std::string description;            // for the provenance note
+  const Image* debug_file = nullptr;  // as in OptimizeOptions
+  std::string debug_file_name;
   Progress progress;
 };
 
@@ -40,6 +42,7 @@ struct InstrumentResult {
   uint64_t new_text_bytes = 0;          // after
   std::vector<ProcedureNote> left_out;  // procedures without counters
   std::optional<std::string> warning;   // when much code is left out (left_out.h)
+  std::vector<uint8_t> debug_file;      // the new one
   std::vector<std::pair<uint64_t, uint64_t>> block_addresses;  // of `blocks`: address before, after
 };
 

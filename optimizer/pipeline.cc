@@ -22,6 +22,7 @@
 #include "optimizer/check/broken_rules.h"
 #include "optimizer/check/invariants.h"
 #include "optimizer/check/same_program.h"
+#include "optimizer/debug/debug_file.h"
 #include "optimizer/ir/procedure_name.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/left_out.h"
@@ -202,8 +203,14 @@ std::vector<uint8_t> emit_draft(Draft& draft, const OptimizeOptions& options,
   Provenance note = describe_changes(draft.program, draft.left_out, result.hot_cold.parts);
   note.options = options.description;
   note.fingerprint = options.fingerprint;
-  return emit(draft.program, std::move(draft.layout), std::move(note), diagnostics,
-              &result.emitted, nullptr, options.list_places ? &result.places : nullptr);
+  std::optional<DebugFile> debug_file;
+  if (options.debug_file != nullptr)
+    debug_file.emplace(*options.debug_file, options.debug_file_name);
+  auto bytes = emit(draft.program, std::move(draft.layout), std::move(note), diagnostics,
+                    &result.emitted, nullptr, options.list_places ? &result.places : nullptr,
+                    debug_file ? &*debug_file : nullptr);
+  if (debug_file) result.debug_file = std::move(debug_file->bytes);
+  return bytes;
 }
 
 /// Throws Error when the written image breaks a rule of loaders and unwinders, or does something
@@ -310,6 +317,7 @@ AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnosti
 OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
                         Diagnostics& diagnostics) {
   require_rewritable(image);
+  if (options.debug_file != nullptr) require_debug_file(image, *options.debug_file);
   OptimizeResult result;
   Steps steps(options.progress);  // the shares of time were measured on images of all sizes
 

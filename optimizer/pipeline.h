@@ -33,6 +33,8 @@ struct OptimizeOptions {
   std::string description;  // for the provenance note
   std::string fingerprint;  // likewise, of this Respike
   bool list_places = false;  // fills OptimizeResult::places
+  const Image* debug_file = nullptr;  // of the image (debug/debug_file.h): rewritten, too
+  std::string debug_file_name;        // of the new debug file
   Progress progress;
 };
 
@@ -69,6 +71,7 @@ struct OptimizeResult {
   std::optional<std::string> warning;  // describe_opaque(), of a layout that is to gain something
   std::vector<Timing> timings;
   std::vector<PlacedInstruction> places;
+  std::vector<uint8_t> debug_file;  // the new one
 };
 
 /// Which procedures the list names (by ProcedureId): each entry is a name, which several may share,

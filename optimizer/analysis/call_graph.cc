@@ -239,7 +239,7 @@ class CallGraphBuilder {
     for (const LoaderEntry& entry : image->loader_entries)
       if (entry.enters_code()) enter_at(entry.value);
     for (const Symbol& symbol : image->dynamic_symbols)
-      if (symbol.defined_in_section()) enter_at(symbol.value);
+      if (symbol.defined_in_section() && !symbol.local) enter_at(symbol.value);
   }
 
   void find_unused() {

@@ -46,6 +46,16 @@ bool is_found_by_headers(std::string_view name) {
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
+/// Tables that hold something for each dynamic symbol, in their order: what is new comes behind.
+bool may_name_more(std::string_view name) {
+  return name == ".dynstr" || name == ".gnu.version";
+}
+
+/// Tables by which the dynamic linker finds symbols: it is a rule of loaders that all are found.
+bool may_find_more(std::string_view name) {
+  return name == ".hash" || name == ".gnu.hash";
+}
+
 std::string name_of(const Symbol& symbol) {
   return symbol.name.empty() ? fmt::format("the nameless symbol at {:#x}", symbol.value)
                              : fmt::format("the symbol {}", symbol.name);
@@ -319,13 +329,37 @@ void Comparison::symbols() {
 void Comparison::dynamic_symbols() {
   const auto& before = before_.program.image->dynamic_symbols;
   const auto& after = after_.program.image->dynamic_symbols;
-  if (before.size() != after.size()) return differ("the numbers of dynamic symbols differ");
+  if (before.size() > after.size()) return differ("dynamic symbols are missing");
   for (size_t i = 0; i < before.size(); ++i) {
     if (!same_kind(before[i], after[i]))
       return differ(fmt::format("dynamic symbol {} is {} in the input and {} in the output", i,
                                 before[i].name, after[i].name));
     symbol(before[i], after[i]);
     if (difference_) return;
+  }
+  new_dynamic_symbols();
+}
+
+/// The output may name fragments of procedures that have dynamic symbols: each new symbol is hidden
+/// from other images, and lies in the procedure after which it is named.
+void Comparison::new_dynamic_symbols() {
+  const size_t known = before_.program.image->dynamic_symbols.size();
+  const auto symbols = std::span(after_.program.image->dynamic_symbols);
+  if (symbols.size() == known) return;
+  std::multimap<std::string_view, ProcedureId> named;
+  for (const Symbol& symbol : symbols.first(known))
+    if (const auto place = after_.block_at(symbol.value);
+        place && symbol.type == Symbol::Type::procedure && symbol.defined_in_section())
+      named.emplace(symbol.name, place->procedure);
+  for (const Symbol& symbol : symbols.subspan(known)) {
+    const size_t suffix = symbol.name.rfind(".frag.");
+    const auto place = after_.block_at(symbol.value);
+    const auto [first, last] = named.equal_range(symbol.name.substr(0, suffix));
+    const bool is_meant = place && std::any_of(first, last, [&](const auto& owner) {
+                            return owner.second == place->procedure;
+                          });
+    if (suffix == std::string_view::npos || !symbol.local || !is_meant)
+      return differ(fmt::format("the new dynamic symbol {} names other code", symbol.name));
   }
 }
 
@@ -399,8 +433,12 @@ void Comparison::sections() {
     if (before.loader_entries[i].enters_code())
       pair_addresses(value, now,
                      kind == LoaderEntry::Kind::initializer ? "the initializer" : "the finalizer");
-    else if ((value != now || kind == LoaderEntry::Kind::symbol_lookup) &&
-             !same_outside(value, now))
+    else if (kind == LoaderEntry::Kind::names_size) {
+      const Section* names = after.section_named(".dynstr");
+      if (now < value || names == nullptr || now != names->size)
+        return differ("the size of the names of dynamic symbols is wrong");
+    } else if ((value != now || kind == LoaderEntry::Kind::symbol_lookup) &&
+               !same_outside(value, now))
       differ(fmt::format("dynamic entry {} is {:#x} in the input and {:#x} in the output", i, value,
                          now));
   }
@@ -415,7 +453,12 @@ void Comparison::section(const Section& before, const Section& after) {
   if (before.executable() && code != ranges.end() && before.contains(code->start)) return;
   if (!is_found_by_headers(before.name) && before.address != after.address)
     return differ(fmt::format("the section {} moved", before.name));
-  if (before.size != after.size || before.contents.size() != after.contents.size())
+  const bool grows = after_.program.image->dynamic_symbols.size() >
+                         before_.program.image->dynamic_symbols.size() &&
+                     before.contents.size() == before.size && before.size < after.size;
+  if (grows && may_find_more(before.name)) return;
+  if (!(grows && may_name_more(before.name)) &&
+      (before.size != after.size || before.contents.size() != after.contents.size()))
     return differ(fmt::format("the section {} has another size", before.name));
   const uint64_t end = before.address + before.contents.size();
   const auto compare = [&](uint64_t from, uint64_t to) {  // addresses

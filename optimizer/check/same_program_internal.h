@@ -188,6 +188,7 @@ class Comparison {
   bool is_outside_of_understood_code(uint64_t address) const;
   void symbols();
   void dynamic_symbols();
+  void new_dynamic_symbols();
   void symbol(const Symbol& before, const Symbol& after);
   bool keeps_alignment(uint64_t before, uint64_t after) const;
   void sections();

@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "optimizer/debug/debug_file.h"
 #include "optimizer/debug/entries.h"
 #include "optimizer/debug/sections.h"
 
@@ -32,7 +33,7 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> prefixes
 /// Sections that describe code in forms other than DWARF's, or another file.
 bool is_foreign(const Section& section) {
   constexpr std::string_view kForeign[] = {
-      ".stab", ".mdebug", ".zdebug", ".gnu_debuglink", ".gnu_debugdata",
+      ".stab", ".mdebug", ".zdebug", ".gnu_debugdata",
       // Probes of SystemTap, annobin's notes, Clang's map of blocks.
       ".note.stapsdt", ".gnu.build.attributes", ".llvm_bb_addr_map"};
   return !section.allocated() && is_one_of(subject(section), kForeign);
@@ -50,6 +51,11 @@ bool is_dwarf(const Section& section) {
          subject(section) != ".debug_gdb_scripts";
 }
 
+/// The reference to a debug file (debug_file.h).
+bool is_link(const Section& section) {
+  return !section.allocated() && subject(section) == kDebugLink;
+}
+
 bool is_relocations(const Section& section) { return section.name.starts_with(kRelocations); }
 
 template <typename F>
@@ -62,6 +68,7 @@ void drop(const Image& image, NewImage& output, F which) {
 void drop_what_has_no_writer(const Image& image, NewImage& output, Diagnostics& diagnostics) {
   drop(image, output, is_index);
   drop(image, output, is_foreign);
+  drop(image, output, is_link);
   const auto lost = std::ranges::find_if(image.sections, is_foreign);
   if (lost != image.sections.end())
     diagnostics.warn(fmt::format(

@@ -14,7 +14,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "optimizer/base/bytes.h"
+#include "optimizer/debug/debug_file.h"
 #include "optimizer/emit/emitter.h"
 
 namespace respike {
@@ -23,12 +26,13 @@ namespace {
 
 NewImage make_output(const Program& program, Layout layout, Provenance note,
                      Diagnostics& diagnostics, EmitStatistics* statistics,
-                     const Injection* injection, std::vector<PlacedInstruction>* places) {
+                     const Injection* injection, std::vector<PlacedInstruction>* places,
+                     const DebugFile* debug_file, NewDebugFile& new_debug_file) {
   const AddedSegment segment =
       plan_added_segment(*program.image, injection != nullptr ? injection->memory : AddedMemory{});
   const uint64_t injected = injection != nullptr ? align_up(injection->code_size, 16) : 0;
   const Placement placement(program, layout, segment.free_address + injected);
-  Emitter emitter(program, layout, placement, diagnostics, places);
+  Emitter emitter(program, layout, placement, diagnostics, places, debug_file);
   emitter.write_unwind_tables();  // needs addresses only; code may refer to the tables
   emitter.write_code();
   emitter.write_code_pointers();
@@ -43,23 +47,59 @@ NewImage make_output(const Program& program, Layout layout, Provenance note,
   if (segment.hides_notes && std::ranges::any_of(added, [](const NewImage::AddedSection& section) {
         return (section.properties & Section::kAllocated) != 0;
       }))
-    diagnostics.warn(
-        "there was no room for another program header: the program header of the notes is gone, so "
-        "that the running program does not find its own build ID");
+    diagnostics.warn(fmt::format(
+        "there was no room for another program header: the program header of {} is gone, so that "
+        "the running program does not find its own build ID",
+        "the notes"));
   if (statistics != nullptr) *statistics = emitter.statistics();
+  if (debug_file != nullptr) new_debug_file = emitter.take_debug_file();
   return emitter.take_output();
+}
+
+/// Symbols get the numbers of sections in the written file instead of those in NewImage. They
+/// follow sections that make room for program headers, which the emitter does not know of.
+void number_sections(std::vector<Symbol>& symbols, const Image& input, const NewImage& output,
+                     const Image& written) {
+  std::vector<uint32_t> numbers = match_sections(input, written);
+  for (const NewImage::AddedSection& added : output.added) {
+    const auto same = std::ranges::find_if(written.sections, [&](const Section& section) {
+      return section.allocated() && section.name == added.name && section.address == added.address;
+    });
+    numbers.push_back(same == written.sections.end()
+                          ? 0
+                          : static_cast<uint32_t>(same - written.sections.begin()));
+  }
+  for (Symbol& symbol : symbols) {
+    if (!symbol.defined_in_section()) continue;
+    const uint32_t old = symbol.section;
+    symbol.section = numbers[old];
+    if (symbol.section == 0 || old >= input.sections.size()) continue;
+    const bool was_moved =
+        std::ranges::count(output.moved, old, &NewImage::MovedSection::section) != 0;
+    if (!was_moved || symbol.type == Symbol::Type::section)
+      symbol.value += written.sections[symbol.section].address - input.sections[old].address;
+  }
 }
 
 }  // namespace
 
 std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
                           Diagnostics& diagnostics, EmitStatistics* statistics,
-                          const Injection* injection, std::vector<PlacedInstruction>* places) {
+                          const Injection* injection, std::vector<PlacedInstruction>* places,
+                          DebugFile* debug_file) {
   // Layout, placement and emitter are gone when the file, which takes as much memory, is made.
-  const NewImage output =
-      make_output(program, std::move(layout), std::move(note), diagnostics, statistics, injection,
-                  places);
-  return write_image(*program.image, output);
+  NewDebugFile new_debug_file;
+  const NewImage output = make_output(program, std::move(layout), std::move(note), diagnostics,
+                                      statistics, injection, places, debug_file, new_debug_file);
+  std::vector<uint8_t> bytes = write_image(*program.image, output);
+  if (debug_file == nullptr) return bytes;
+  const Image written = view_image(bytes, "the rewritten image");
+  number_sections(new_debug_file.symbols, *program.image, output, written);
+  debug_file->bytes = write_debug_file(debug_file->input, new_debug_file, written);
+  complete_debug_link(bytes, debug_file->bytes);
+  require_debug_file(view_image(bytes, "the rewritten image"),
+                     view_image(debug_file->bytes, "the rewritten debug file"));
+  return bytes;
 }
 
 }  // namespace respike

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "optimizer/base/diagnostics.h"
+#include "optimizer/image/debug_file.h"
 #include "optimizer/image/image.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/ir/program.h"
@@ -54,14 +55,25 @@ struct Injection {
   std::function<Contents(const Addresses&)> make;  // called once, when all addresses are known
 };
 
+/// The debug file of the image (debug/debug_file.h), which is written for the output, too.
+struct DebugFile {
+  DebugFile(const Image& old_file, std::string new_name)
+      : input(old_file), name(std::move(new_name)) {}
+
+  const Image& input;
+  std::string name;            // of the new file: the output refers to it
+  std::vector<uint8_t> bytes;  // of the new file; emit() fills these in
+};
+
 /// Writes `program`, lifted from `program.image`, in the order of `layout`. `note` brings the
 /// options and what was changed before; emission adds the rest. The bytes are a complete image;
 /// nothing is written to disk. Throws Error when an address cannot be represented. With an
 /// injection the output is marked as instrumented. `places`, if not null, gets all instructions of
-/// movable code by address.
+/// movable code by address. `debug_file` may be null.
 std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
                           Diagnostics& diagnostics, EmitStatistics* statistics = nullptr,
                           const Injection* injection = nullptr,
-                          std::vector<PlacedInstruction>* places = nullptr);
+                          std::vector<PlacedInstruction>* places = nullptr,
+                          DebugFile* debug_file = nullptr);
 
 }  // namespace respike

@@ -16,7 +16,8 @@
 
 namespace respike {
 Emitter::Emitter(const Program& program, const Layout& layout, const Placement& placement,
-                 Diagnostics& diagnostics, std::vector<PlacedInstruction>* places)
+                 Diagnostics& diagnostics, std::vector<PlacedInstruction>* places,
+                 const DebugFile* debug)
     : program_(program),
       layout_(layout),
       placement_(placement),
@@ -25,7 +26,9 @@ Emitter::Emitter(const Program& program, const Layout& layout, const Placement& 
       diagnostics_(diagnostics),
       unwind_(program.unwind),
       places_(places),
-      notes_pieces_(has_debug_sections(*program.image)) {
+      notes_pieces_(has_debug_sections(*program.image) ||
+                    (debug != nullptr && has_debug_sections(debug->input))),
+      debug_(debug) {
   // A personality routine to which no word of data leads moves with the other code.
   for (Cie& cie : unwind_.cies)
     if (cie.has_direct_personality())

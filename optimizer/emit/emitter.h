@@ -19,7 +19,8 @@ namespace respike {
 class Emitter {
  public:
   Emitter(const Program& program, const Layout& layout, const Placement& placement,
-          Diagnostics& diagnostics, std::vector<PlacedInstruction>* places = nullptr);
+          Diagnostics& diagnostics, std::vector<PlacedInstruction>* places = nullptr,
+          const DebugFile* debug = nullptr);
 
   void write_unwind_tables();
   void write_code();
@@ -33,8 +34,9 @@ class Emitter {
   void write_debug_sections();
 
   const NewImage& output() const { return out_; }
-  /// Ends the emission.
+  /// Both end the emission.
   NewImage take_output() { return std::move(out_); }
+  NewDebugFile take_debug_file() { return {std::move(debug_sections_), std::move(debug_symbols_)}; }
   EmitStatistics statistics() const;
 
  private:
@@ -76,7 +78,19 @@ class Emitter {
   void add_dead_ends(const Layout::Fragment& fragment, const std::vector<uint64_t>& known,
                      std::vector<uint64_t>& dead_ends) const;
   void move_symbol(Symbol& symbol) const;
-  std::vector<Symbol> fragment_symbols();
+  /// Of a fragment that does not start with its procedure's entry.
+  struct FragmentSymbol {
+    Symbol symbol;
+    ProcedureId procedure = kNone;
+    uint32_t number = 0;  // of the procedure's fragments
+  };
+  std::vector<FragmentSymbol> fragment_symbols();
+  std::string_view name_fragment(std::string_view procedure, uint32_t number);
+  std::vector<Symbol> with_fragments(std::vector<Symbol> symbols,
+                                     std::span<const FragmentSymbol> fragments) const;
+  std::vector<Symbol> dynamic_fragment_symbols(std::span<const FragmentSymbol> fragments);
+  void add_dynamic_symbols(std::vector<Symbol> added);
+  void move_debug_symbols(std::span<const FragmentSymbol> fragments);
   uint32_t section_of(uint64_t address) const;  // in the output; added ones last
   uint32_t section_symbol(uint32_t section) const;
   uint32_t new_symbol_index(uint32_t symbol) const;
@@ -111,6 +125,9 @@ class Emitter {
   std::map<StaleValues, uint32_t> stale_values_;                // likewise, and their numbers
   std::vector<PlacedInstruction>* places_;                      // may be null
   bool notes_pieces_ = false;
+  const DebugFile* debug_;   // may be null
+  NewImage debug_sections_;  // of the debug file
+  std::vector<Symbol> debug_symbols_;
 };
 
 }  // namespace respike

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "optimizer/debug/debug.h"
+#include "optimizer/debug/debug_file.h"
 #include "optimizer/emit/emitter.h"
 
 namespace respike {
@@ -67,6 +70,19 @@ void Emitter::write_debug_sections() {
     map = AddressMap(std::move(pieces_), std::move(moved), std::move(code), std::move(stale));
   }
   respike::write_debug_sections(image_, map, out_, diagnostics_);
+  if (debug_ == nullptr) {
+    if (image_.section_named(kDebugLink) != nullptr)
+      diagnostics_.warn(fmt::format(
+          "the reference to the debug file ({}) is left out: image optimize --debug-file rewrites "
+          "this file, too",
+          kDebugLink));
+    return;
+  }
+  NewImage::AddedSection& link = out_.added.emplace_back();
+  link.name = kDebugLink;
+  link.alignment = 4;
+  link.contents = debug_link(debug_->name);
+  respike::write_debug_sections(debug_->input, map, debug_sections_, diagnostics_);
 }
 
 }  // namespace respike

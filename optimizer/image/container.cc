@@ -13,6 +13,8 @@
 #include <system_error>
 
 #include "optimizer/base/file_kind.h"
+#include "optimizer/image/debug_file.h"
+#include "optimizer/image/dynamic_tables.h"
 #include "optimizer/image/provenance.h"
 
 namespace respike {
@@ -92,6 +94,17 @@ std::span<const uint8_t> unpacked_contents(const Image& image, const Section& se
 std::vector<uint8_t> packed_contents(const Image& image, const Section& section,
                                      std::vector<uint8_t> contents) {
   return image.container->pack(section, std::move(contents));
+}
+
+std::vector<uint8_t> write_debug_file(const Image& debug, const NewDebugFile& changes,
+                                      const Image& output) {
+  return output.container->write_debug_file(debug, changes, output);
+}
+
+std::vector<NewImage::MovedSection> grow_dynamic_tables(const Image& image,
+                                                        std::vector<Symbol>& symbols,
+                                                        uint64_t address) {
+  return image.container->grow_dynamic_tables(image, symbols, address);
 }
 
 AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {

@@ -15,6 +15,8 @@
 
 namespace respike {
 
+struct NewDebugFile;  // debug_file.h
+
 struct Container {
   std::string_view name;   // as in messages
   std::string_view magic;  // the first bytes of its files
@@ -28,6 +30,11 @@ struct Container {
   std::span<const ImageRule> (*loader_rules)();
   std::span<const uint8_t> (*unpack)(const Section& section, std::vector<uint8_t>& storage);
   std::vector<uint8_t> (*pack)(const Section& section, std::vector<uint8_t> contents);
+  std::vector<uint8_t> (*write_debug_file)(const Image& debug, const NewDebugFile& changes,
+                                           const Image& output);
+  std::vector<NewImage::MovedSection> (*grow_dynamic_tables)(const Image& image,
+                                                             std::vector<Symbol>& symbols,
+                                                             uint64_t address);
 };
 
 namespace elf {

@@ -10,6 +10,9 @@
 #include "optimizer/image/image.h"
 
 #include <algorithm>
+#include <map>
+
+#include "optimizer/image/debug_file.h"
 
 namespace respike {
 
@@ -56,6 +59,21 @@ const Section* Image::section_named(std::string_view name) const {
   for (const Section& section : sections)
     if (section.name == name) return &section;
   return nullptr;
+}
+
+std::vector<uint32_t> match_sections(const Image& from, const Image& to) {
+  std::multimap<std::string_view, uint32_t> named;  // equal names stay in order
+  for (uint32_t i = 1; i < to.sections.size(); ++i)
+    if (to.sections[i].allocated()) named.emplace(to.sections[i].name, i);
+  std::vector<uint32_t> partners(from.sections.size());
+  for (uint32_t i = 1; i < from.sections.size(); ++i) {
+    if (!from.sections[i].allocated()) continue;
+    const auto partner = named.find(from.sections[i].name);
+    if (partner == named.end()) continue;
+    partners[i] = partner->second;
+    named.erase(partner);
+  }
+  return partners;
 }
 
 }  // namespace respike

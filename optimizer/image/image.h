@@ -141,6 +141,7 @@ struct LoaderEntry {
     finalizer,       // the address of code that runs last
     global_pointer,  // of all procedures
     symbol_lookup,   // the address of the table that finds symbols by name
+    names_size,      // bytes of the names of dynamic symbols
   };
   Kind kind = Kind::other;
   int64_t raw = 0;
@@ -227,12 +228,13 @@ struct NewImage {
     uint64_t address = 0;
     std::vector<uint8_t> contents;  // may have another size than before
   };
-  /// Sections that now lie in the added segment (.eh_frame and its like), in address order.
+  /// Sections that now lie in the added segment (.eh_frame and its like, tables of dynamic
+  /// symbols), in address order.
   std::vector<MovedSection> moved;
 
   uint64_t entry = 0;
   std::vector<Symbol> symbols;  // input order, new local symbols before the first global symbol
-  std::vector<Symbol> dynamic_symbols;  // same order and count as the input
+  std::vector<Symbol> dynamic_symbols;  // input order; new ones behind, see dynamic_tables.h
   std::vector<RelocationTable>
       relocations;  // complete; `symbol` indexes `symbols` above.
                     // A table with section == 0 gets a new section named after its target (an added

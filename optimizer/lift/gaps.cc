@@ -81,7 +81,7 @@ class ReferredGaps {
       for (const Relocation& relocation : table.relocations)
         if (relocation.symbol == 0) keep(static_cast<uint64_t>(relocation.addend));
     for (const Symbol& symbol : lifter_.image.dynamic_symbols)
-      if (symbol.defined_in_section()) keep(symbol.value);
+      if (symbol.defined_in_section() && !symbol.local) keep(symbol.value);
   }
 
   Lifter& lifter_;

@@ -22,7 +22,7 @@ namespace {
 namespace ELF {  // numbers of the gABI
 constexpr uint32_t PT_LOAD = 1, PT_DYNAMIC = 2, PT_INTERP = 3, PT_NOTE = 4, PT_PHDR = 6,
                    PT_GNU_RELRO = 0x6474e552;
-constexpr uint32_t SHT_HASH = 5, SHT_GNU_versym = 0x6fffffff;
+constexpr uint32_t SHT_HASH = 5, SHT_GNU_HASH = 0x6ffffff6, SHT_GNU_versym = 0x6fffffff;
 constexpr int64_t DT_STRTAB = 5, DT_SYMTAB = 6, DT_RELASZ = 8, DT_SYMENT = 11,
                   DT_GNU_HASH = 0x6ffffef5;
 }  // namespace ELF
@@ -85,6 +85,18 @@ const Damage kDamages[] = {
        const Section& hash = p.section(ELF::SHT_HASH);
        p.contents(hash)[hash.raw.entry_size] += 1;
      }},
+    {"symbols_are_found",  // the Bloom filter knows no name
+     [](Patient& p) {
+       constexpr size_t kWords = 8, kFilter = 16;
+       uint8_t* table = p.contents(p.section(ELF::SHT_GNU_HASH));
+       std::fill_n(table + kFilter, 8 * load<uint32_t>(table + kWords), uint8_t{0});
+     }},
+    {"symbols_are_found",  // no chain leads to a symbol
+     [](Patient& p) {
+       const Section& hash = p.section(ELF::SHT_HASH);
+       const uint64_t entry = hash.raw.entry_size;
+       std::fill(p.contents(hash) + 2 * entry, p.contents(hash) + hash.size, uint8_t{0});
+     }},
     {"every_symbol_has_a_version", [](Patient& p) { p.section(ELF::SHT_GNU_versym).size += 2; }},
     {"dynamic_entries_lead_to_sections", [](Patient& p) { p.dynamic(ELF::DT_GNU_HASH) += 8; }},
     {"dynamic_tables_are_loaded", [](Patient& p) { p.dynamic(ELF::DT_RELASZ) = 1 << 30; }},
@@ -118,7 +130,7 @@ const Damage kDamages[] = {
 };
 
 std::filesystem::path program() {
-  return compile("rules.c", kHello, "-fPIE -pie -Wl,--hash-style=both", "rules.pie");
+  return compile("rules.c", kHello, "-fPIE -pie -rdynamic -Wl,--hash-style=both", "rules.pie");
 }
 
 std::vector<ImageRule> all_rules(const Image& image) {

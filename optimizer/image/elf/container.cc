@@ -24,6 +24,8 @@ constinit const Container elf::container = {
     .loader_rules = loader_rules,
     .unpack = unpack,
     .pack = pack,
+    .write_debug_file = write_debug_file,
+    .grow_dynamic_tables = grow_dynamic_tables,
 };
 
 }  // namespace respike

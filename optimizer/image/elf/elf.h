@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "optimizer/image/container.h"
+#include "optimizer/image/debug_file.h"
 #include "optimizer/image/image.h"
 
 namespace respike::elf {
@@ -30,6 +31,11 @@ Segment segment_of(const ProgramHeader& header);  // program_headers.cc
 Image read(std::span<const uint8_t> bytes, const std::string& name);
 std::vector<uint8_t> write(const Image& input, const NewImage& output);
 std::span<const uint8_t> unpack(const Section& section, std::vector<uint8_t>& storage);
+std::vector<NewImage::MovedSection> grow_dynamic_tables(const Image& image,
+                                                        std::vector<Symbol>& symbols,
+                                                        uint64_t address);
+std::vector<uint8_t> write_debug_file(const Image& debug, const NewDebugFile& changes,
+                                      const Image& output);
 std::vector<uint8_t> pack(const Section& section, std::vector<uint8_t> contents);
 
 }  // namespace respike::elf

@@ -219,7 +219,8 @@ std::optional<size_t> growable_segment(const Image& image) {
 uint64_t behind_file(const Image& image) {
   uint64_t end = 0;
   for (const Segment& segment : image.segments)
-    if (segment.raw.type != ELF::PT_NULL) end = std::max(end, segment.offset + segment.file_size);
+    if (segment.raw.type != ELF::PT_NULL && segment.file_size != 0)
+      end = std::max(end, segment.offset + segment.file_size);
   for (const Segment& segment : image.segments)
     if (segment.loaded()) return segment.address - segment.offset + end;
   return end;
@@ -356,17 +357,17 @@ void elf::require_rewritable(const Image& image) {
         "it is a Go program: Go's own tables of code, which relocations do not cover, would "
         "no longer be right",
         image.path);
-  bool code_has_relocations = false;
-  for (const RelocationTable& table : image.relocations)
-    code_has_relocations |= image.sections[table.target].executable();
-  if (!code_has_relocations)
-    throw Error("the image has no relocations: link it with -Wl,--emit-relocs (-q)", image.path);
   for (const Section& section : image.sections) {
     if (section.allocated() && section.executable() && section.kind == Section::Kind::zero &&
         section.size != 0)
       throw Error("this file holds only debugging information: its code has been left out",
                   image.path);
   }
+  bool code_has_relocations = false;
+  for (const RelocationTable& table : image.relocations)
+    code_has_relocations |= image.sections[table.target].executable();
+  if (!code_has_relocations)
+    throw Error("the image has no relocations: link it with -Wl,--emit-relocs (-q)", image.path);
 }
 
 }  // namespace respike

@@ -10,8 +10,8 @@
 // images refuses anyway (reader.cc: segments out of order or overlapping, offsets that do not fit
 // addresses and alignments, sections outside of segments) are not looked for again.
 //
-// Limits: contents that a rewriter never changes, such as chains of hash tables and the records of
-// symbol versions, are compared byte by byte with the input's (check/same_program_data.cc).
+// Limits: contents that a rewriter never changes, such as the records of symbol versions, are
+// compared byte by byte with the input's (check/same_program_data.cc).
 
 #include <fmt/format.h>
 
@@ -22,6 +22,7 @@
 #include "optimizer/image/elf/elf.h"
 #include "optimizer/image/elf/layout.h"
 #include "optimizer/image/elf/loader_rules.h"
+#include "optimizer/image/elf/symbol_hash.h"
 
 namespace respike {
 
@@ -201,6 +202,37 @@ Violation hash_counts_symbols(const Image& image) {
   return std::nullopt;
 }
 
+/// The first symbol that other images may look for and for which `is_found(number, name)` is false.
+template <typename F>
+Violation symbol_not_found(const Image& image, F is_found) {
+  for (uint64_t i = 1; i < image.dynamic_symbols.size(); ++i) {
+    const Symbol& symbol = image.dynamic_symbols[i];
+    if (!symbol.local && symbol.section != Symbol::kUndefined && !is_found(i, symbol.name))
+      return fmt::format("the dynamic linker would not find the symbol {}", symbol.name);
+  }
+  return std::nullopt;
+}
+
+/// glibc elf/dl-lookup.c, do_lookup_x: each symbol that other images may look for is found by its
+/// name, in each of the hash tables. Where several symbols have one name, versions tell them apart.
+Violation symbols_are_found(const Image& image) {
+  const Section* chains = section_of_type(image, ELF::SHT_GNU_HASH);
+  if (chains != nullptr && dynamic_value(image, ELF::DT_GNU_HASH)) {
+    const auto table = GnuHash::read(*chains, image.dynamic_symbols.size());
+    const auto violation = symbol_not_found(image, [&](uint64_t number, std::string_view name) {
+      if (!table) return false;
+      return !table->knows(number) ||
+             table->find(name, [&](uint64_t found) { return found == number; }) == number;
+    });
+    if (violation) return violation;
+  }
+  const Section* hash = section_of_type(image, ELF::SHT_HASH);
+  if (hash == nullptr || !dynamic_value(image, ELF::DT_HASH)) return std::nullopt;
+  return symbol_not_found(image, [&](uint64_t number, std::string_view name) {
+    return find_by_hash(*hash, name, [&](uint64_t found) { return found == number; }) == number;
+  });
+}
+
 /// glibc elf/dl-lookup.c, check_match: the version of symbol n is entry n.
 Violation every_symbol_has_a_version(const Image& image) {
   const Section* versions = section_of_type(image, ELF::SHT_GNU_versym);
@@ -290,6 +322,7 @@ constexpr ImageRule kRules[] = {
     {"whole_notes", whole_notes},
     {"names_behind_symbols", names_behind_symbols},
     {"hash_counts_symbols", hash_counts_symbols},
+    {"symbols_are_found", symbols_are_found},
     {"every_symbol_has_a_version", every_symbol_has_a_version},
     {"dynamic_entries_lead_to_sections", dynamic_entries_lead_to_sections},
     {"dynamic_tables_are_loaded", dynamic_tables_are_loaded},

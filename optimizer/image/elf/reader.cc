@@ -30,6 +30,7 @@
 #include "optimizer/image/elf/elf.h"
 #include "optimizer/image/elf/program_headers.h"
 #include "optimizer/image/elf/relocation_roles.h"
+#include "optimizer/image/elf/symbol_hash.h"
 #include "optimizer/image/elf/symbol_other.h"
 #include "optimizer/image/note.h"
 
@@ -137,6 +138,7 @@ class Reader {
   void find_loaded_end();
   void read_symbol_tables();
   std::vector<Symbol> read_symbols(uint32_t section) const;
+  void find_unknown_names();
   void read_relocations();
   std::vector<Relocation> read_table(uint32_t section, const Section* target) const;
   std::vector<Relocation> read_packed_table(uint32_t section) const;
@@ -219,7 +221,8 @@ void Reader::check_segment(const Segment& segment, size_t number) const {
   if (segment.raw.type == ELF::PT_NULL) return;
   const uint64_t at = header_->e_phoff + number * sizeof(ProgramHeader);
   const auto title = [&] { return fmt::format("segment {}", number); };
-  if (!in_file(segment.offset, segment.file_size))
+  // A debug file has segments of which it holds nothing.
+  if (segment.file_size != 0 && !in_file(segment.offset, segment.file_size))
     fail(title() + " lies beyond the end of the file", at);
   if (segment.memory_size > std::numeric_limits<uint64_t>::max() - segment.address)
     fail(title() + " ends beyond the address space", at);
@@ -408,6 +411,7 @@ void Reader::read_symbol_tables() {
   }
   if (symbol_table_ != 0) image_.symbols = read_symbols(symbol_table_);
   if (dynamic_symbol_table_ != 0) image_.dynamic_symbols = read_symbols(dynamic_symbol_table_);
+  find_unknown_names();
 }
 
 Symbol::Type symbol_type(uint8_t number) {
@@ -430,6 +434,27 @@ Symbol::Type symbol_type(uint8_t number) {
     default:
       return Symbol::Type::other;
   }
+}
+
+/// Protected symbols that no chain of the hash table leads to cannot be found by their names: names
+/// of fragments in outputs without .gnu.hash.
+void Reader::find_unknown_names() {
+  const Section* hash = nullptr;
+  for (const Section& section : image_.sections) {
+    if (section.raw.type == ELF::SHT_GNU_HASH) return;
+    if (section.raw.type == ELF::SHT_HASH && section.allocated()) hash = &section;
+  }
+  if (hash == nullptr) return;
+  const auto chained = chained_symbols(*hash, image_.dynamic_symbols.size());
+  for (size_t i = 1; i < chained.size(); ++i)
+    if (!chained[i] && image_.dynamic_symbols[i].visibility == ELF::STV_PROTECTED)
+      image_.dynamic_symbols[i].local = true;
+}
+
+/// Dynamic linkers do not find hidden symbols of other objects (gABI chapter 4, Symbol Visibility).
+bool is_hidden(const SymbolRecord& record) {
+  const uint8_t visibility = record.getVisibility();
+  return visibility == ELF::STV_HIDDEN || visibility == ELF::STV_INTERNAL;
 }
 
 std::vector<Symbol> Reader::read_symbols(uint32_t section) const {
@@ -456,7 +481,8 @@ std::vector<Symbol> Reader::read_symbols(uint32_t section) const {
     symbol.section = is_reserved ? Symbol::kReserved + section_number : section_number;
     symbol.raw = record.st_info;
     symbol.type = symbol_type(record.getType());
-    symbol.local = record.getBinding() == ELF::STB_LOCAL;
+    symbol.local =
+        record.getBinding() == ELF::STB_LOCAL || (table.allocated() && is_hidden(record));
     read_symbol_other(image_.machine, record.st_other, symbol);
     if (section_number == ELF::SHN_XINDEX ||
         (!is_reserved && section_number >= image_.sections.size()))
@@ -487,7 +513,8 @@ void Reader::read_relocations() {
       if (section.raw.info == 0 || section.raw.info >= image_.sections.size())
         fail(title(i) + " applies to a section that does not exist", header_offset(i));
       target = &image_.sections[section.raw.info];
-      if (!target->allocated()) continue;
+      // In a debug file the contents that the linker's relocations speak of are missing.
+      if (!target->allocated() || target->kind == Section::Kind::zero) continue;
     }
     if (section.size > budget)
       fail(title(i) + " overlaps another relocation section", header_offset(i));
@@ -589,6 +616,8 @@ LoaderEntry::Kind Reader::kind_of_entry(int64_t tag) const {
       return LoaderEntry::Kind::finalizer;
     case ELF::DT_GNU_HASH:
       return LoaderEntry::Kind::symbol_lookup;
+    case ELF::DT_STRSZ:
+      return LoaderEntry::Kind::names_size;
     case ELF::DT_PLTGOT:
       return image_.machine == MachineId::ia64 ? LoaderEntry::Kind::global_pointer
                                                : LoaderEntry::Kind::other;

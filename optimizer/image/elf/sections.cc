@@ -51,7 +51,7 @@ void check_symbols(const Image& input, const NewImage& output) {
           "symbols got lost");
   require(input,
           output.dynamic_symbols.empty() ||
-              output.dynamic_symbols.size() == input.dynamic_symbols.size(),
+              output.dynamic_symbols.size() >= input.dynamic_symbols.size(),
           "dynamic symbols got lost");
   const size_t numbers = input.sections.size() + output.added.size();
   for (const auto* list : {&output.symbols, &output.dynamic_symbols})
@@ -92,13 +92,18 @@ enum class Fate : uint8_t { kept, dropped, in_added_segment };
 std::vector<Fate> decide_fates(const Image& input, const NewImage& output,
                                const SegmentPlan* plan) {
   std::vector<Fate> fates(input.sections.size(), Fate::kept);
-  if (plan != nullptr)
-    for (const uint32_t section : plan->block.sections) fates[section] = Fate::in_added_segment;
+  std::vector<bool> moves(input.sections.size());
   for (const auto& moved : output.moved) {
-    require(input, fates[moved.section] == Fate::kept,
-            "a section moves twice, or has to make room for a program header");
+    require(input, !moves[moved.section], "a section moves twice");
+    moves[moved.section] = true;
     if (!stays_in_segment(input, moved)) fates[moved.section] = Fate::in_added_segment;
   }
+  if (plan != nullptr)
+    for (const uint32_t section : plan->block.sections) {
+      require(input, !moves[section] || fates[section] == Fate::in_added_segment,
+              "a section has to make room for a program header");
+      fates[section] = Fate::in_added_segment;
+    }
   for (const uint32_t section : output.dropped_sections) fates[section] = Fate::dropped;
   for (const RelocationTable& table : input.relocations) fates[table.section] = Fate::dropped;
   for (const RelocationTable& table : output.relocations) fates[table.section] = Fate::kept;
@@ -118,7 +123,8 @@ std::vector<std::pair<uint64_t, uint32_t>> added_segment_sections(const Image& i
   std::vector<std::pair<uint64_t, uint32_t>> result;
   if (plan != nullptr)
     for (const uint32_t section : plan->block.sections)
-      result.emplace_back(input.sections[section].address + plan->block.distance, section);
+      if (!moves_by_itself(output, section))
+        result.emplace_back(input.sections[section].address + plan->block.distance, section);
   for (const auto& moved : output.moved)
     if (!stays_in_segment(input, moved)) result.emplace_back(moved.address, moved.section);
   for (uint32_t i = 0; i < output.added.size(); ++i)
@@ -187,7 +193,7 @@ class Describer {
   const SegmentPlan* plan_;
   std::span<const Symbol> symbols_;
   SectionTable& table_;
-  std::vector<bool> in_block_;                        // by number
+  std::vector<bool> in_block_;                              // by number
   std::vector<const NewImage::MovedSection*> moved_;        // by number
   std::vector<const NewImage::ReplacedSection*> replaced_;  // by number
 };
@@ -289,7 +295,7 @@ void check_added_segment(const Image& input, const NewImage& output, const Segme
   uint64_t end = plan.where.free_address;
   for (const auto& [address, number] : added_segment_sections(input, output, &plan)) {
     const OutputSection& section = table.numbered(number);
-    if (plan.block.has_section(number)) continue;
+    if (plan.block.has_section(number) && !moves_by_itself(output, number)) continue;
     if (!section.in_added_segment) {
       require(input,
               address == plan.where.memory_address && address + section.size == plan.memory_end,
@@ -309,6 +315,11 @@ void check_added_segment(const Image& input, const NewImage& output, const Segme
 
 bool stays_in_segment(const Image& input, const NewImage::MovedSection& moved) {
   return input.bytes_at(moved.address, moved.contents.size()).has_value();
+}
+
+bool moves_by_itself(const NewImage& output, uint32_t section) {
+  return std::ranges::find(output.moved, section, &NewImage::MovedSection::section) !=
+         output.moved.end();
 }
 
 void check_request(const Image& input, const NewImage& output) {

@@ -51,6 +51,9 @@ struct SectionTable {
 /// sections left, not in the added segment. The writer fills it in there.
 bool stays_in_segment(const Image& input, const NewImage::MovedSection& moved);
 
+/// Whether the section moves to an address of its own, not with others of its block.
+bool moves_by_itself(const NewImage& output, uint32_t section);
+
 /// Throws Error when `output` does not fit `input`. A rewriter's request is trusted, but a mistake
 /// in it must not become a broken file.
 void check_request(const Image& input, const NewImage& output);

@@ -248,8 +248,10 @@ Extent Writer::hole_before_last_segment() const {
   if (!plan_ || plan_->extended) {
     const Segment* last = nullptr;
     for (const Segment& segment : input_.segments)
-      if (segment.loaded() && (last == nullptr || segment.offset > last->offset)) last = &segment;
-    if (!last->executable() || last->writable()) return {};
+      if (segment.loaded() && segment.file_size != 0 &&
+          (last == nullptr || segment.offset > last->offset))
+        last = &segment;
+    if (last == nullptr || !last->executable() || last->writable()) return {};
     segment_start = last->offset;
   }
   uint64_t end = 0;
@@ -480,14 +482,21 @@ void Writer::write_dynamic_section(const OutputSection& section) {
     }
     entry->d_un.d_val = value;
   }
+  const auto set = [&](int64_t tag, uint64_t value) {
+    const auto entry = find(tag);
+    require(entry != entries.end(), "the dynamic section lacks an entry to change");
+    entry->d_un.d_val = value;
+  };
+  for (const auto& moved : output_.moved) {
+    const uint32_t type = input_.sections[moved.section].raw.type;
+    if (const auto tag = dynamic_tag(type)) set(*tag, moved.address);
+    if (type == ELF::SHT_STRTAB) set(ELF::DT_STRSZ, moved.contents.size());
+  }
   if (!plan_) return;
   for (const uint32_t number : plan_->block.sections) {
     const Section& moved = input_.sections[number];
     const auto tag = dynamic_tag(moved.raw.type);
-    if (!tag) continue;
-    const auto entry = find(*tag);
-    require(entry != entries.end(), "the dynamic section lacks an entry to change");
-    entry->d_un.d_val = moved.address + plan_->block.distance;
+    if (tag && !moves_by_itself(output_, number)) set(*tag, moved.address + plan_->block.distance);
   }
 }
 

@@ -1,0 +1,37 @@
+#include "cli/debug_files.h"
+
+#include <filesystem>
+
+#include "cli/arguments.h"
+#include "environment/file_checks.h"
+
+namespace respike::cli {
+
+void add_debug_file_options(CLI::App& command, DebugFileArguments& arguments) {
+  CLI::Option* input =
+      command
+          .add_option("--debug-file", arguments.input,
+                      "the debug information of IMAGE, which is in this file (objcopy "
+                      "--only-keep-debug); the output gets a debug file, too")
+          ->check(name_of("FILE"));
+  command.add_option("--debug-output", arguments.output, "the new debug file")
+      ->check(name_of_output())
+      ->needs(input)
+      ->default_str("the output's name and .debug");
+}
+
+std::optional<Image> read_debug_file(DebugFileArguments& arguments, const std::string& output,
+                                     std::vector<std::string> others) {
+  if (arguments.input.empty()) return std::nullopt;
+  if (arguments.output.empty()) arguments.output = output + ".debug";
+  refuse_overwriting(output, {arguments.input});
+  others.insert(others.end(), {output, arguments.input});
+  refuse_overwriting(arguments.output, others);
+  return read_image(std::filesystem::path(arguments.input));
+}
+
+std::string link_name(const DebugFileArguments& arguments) {
+  return std::filesystem::path(arguments.output).filename().string();
+}
+
+}  // namespace respike::cli
