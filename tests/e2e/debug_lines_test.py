@@ -23,6 +23,7 @@ import debug_images
 import debug_readers
 
 LARGE = bool(os.environ.get("RESPIKE_DEBUG_LARGE"))
+GROUPS = 3  # of rows, as far as gdb looks back
 GDB_PLACES = 1_000_000 if LARGE else 1_500
 # gdb 13 overflows a buffer at calls of procedures with more than two ranges, so gdb sees these layouts without call sites.
 HIDDEN = ("random", "scatter")
@@ -91,12 +92,14 @@ def gdb_of_input(work, hidden):
 def compare_gdb(rewriting, hidden):
     """gdb's view of some instructions, and of all names; without call sites if `hidden`. gdb prefers statements among the
     rows of an address, and takes a line before for the line 0; so gdb's line of an output may be that of llvm-symbolizer,
-    and any line where llvm-symbolizer says 0, or where the address has the rows of a removed instruction, too."""
+    any line where llvm-symbolizer says 0, and that of a row shortly in front."""
     problems, work = debug_images.Problems(), rewriting.work
     chosen, before = work.shared(("gdb", hidden), lambda: gdb_of_input(work, hidden))
     lines = work.shared("lines", lambda: lines_of_input(work))
     places, kept = dict(zip(chosen, before["places"])), set(rewriting.kept)
-    addresses = sorted(work.instructions)
+    at = debug_readers.lines_at(rewriting.output)
+    row_addresses = sorted(at)
+    rows_at = [at[address] for address in row_addresses]
     pairs = [(new, old) for old in chosen for new in rewriting.news.get(old, [old] if old in kept else [])]
     after = debug_readers.gdb_says(rewriting.output, [new for new, _ in pairs], hidden)
     for (new, old), other in zip(pairs, after["places"]):
@@ -105,9 +108,9 @@ def compare_gdb(rewriting, hidden):
             one, other = one[:2], other[:2]
         if one[2:] == other[2:] and lines[old] and (other[:2] == lines[old][0][1:3] or lines[old][0][2] == 0):
             continue
-        previous = addresses[max(bisect.bisect_left(addresses, old) - 1, 0)]
-        is_behind_removed = previous not in kept and new - (old - previous) not in rewriting.news.get(previous, ())
-        if one[2:] == other[2:] and is_behind_removed:
+        # What begins a group of rows at one address is also said of the instructions behind.
+        rows = rows_at[max(bisect.bisect_right(row_addresses, new) - GROUPS, 0) : bisect.bisect_right(row_addresses, new)]
+        if one[2:] == other[2:] and any(other[1] in lines_there for lines_there in rows):
             continue
         if one != other:
             what = "scopes in gdb" if one[:2] == other[:2] else "line in gdb"

@@ -48,6 +48,15 @@ def symbolize(image, addresses):
     return found
 
 
+def lines_at(image):
+    """{address: lines of the rows at the address} of all line tables."""
+    done = common.run_command([DWARFDUMP, "--debug-line", image], timeout=TIMEOUT, cwd=image.parent)
+    found = {}
+    for address, line in re.findall(rb"^0x([0-9a-f]+) +(\d+) ", done.stdout, re.M):
+        found.setdefault(int(address, 16), set()).add(int(line))
+    return found
+
+
 def is_known(frames):
     return any(frame[0] or frame[1] for frame in frames)
 
