@@ -109,7 +109,7 @@ class Symbols:
 
 
 def _normal(text, image):
-    text = text.replace(str(image), "IMAGE").replace(str(image.parent), "FOLDER")
+    text = text.replace(f"{image}.debug", "IMAGE").replace(str(image), "IMAGE").replace(str(image.parent), "FOLDER")
     return re.sub(r"\b0x[0-9a-f]+\b|\b[0-9a-f]*[0-9][0-9a-f]*\b", "N", text).strip()
 
 
