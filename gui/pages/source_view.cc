@@ -29,9 +29,9 @@ class LineDelegate : public QStyledItemDelegate {
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
     if (!index.data(SourceModel::chosen_role).toBool()) return;
-    QColor mark = option->palette.color(QPalette::Highlight);
-    mark.setAlphaF(0.22F);
-    option->backgroundBrush = mark;
+    constexpr int kVeil = 56;  // of 255: the text stays readable
+    const QColor mark = option->palette.color(QPalette::Highlight);
+    option->backgroundBrush = QColor(mark.red(), mark.green(), mark.blue(), kVeil);
   }
 };
 
