@@ -94,9 +94,9 @@ def check_dropped_code(setup):
     """Rows of a procedure that the linker dropped, which start at address 0, claim no code of others."""
     folder = setup.scratch.folder()
     source = folder / "dropped.c"
-    body = "  table[x & 7] ^= x;\n" * 3000
+    body = "  table[x & 7] ^= x;\n" * 1000
     source.write_text(f"volatile int table[8];\nvoid dropped(int x) {{\n{body}}}\n{SOURCE}")
-    first = 3 + 3000
+    first = 3 + 1000
     image, counting, spool = folder / "image", folder / "counting", setup.scratch.folder()
     flags = ["-g", "-O1", "-pie", "-fPIE", "-ffunction-sections", "-Wl,--gc-sections,--emit-relocs,--build-id"]
     subprocess.run(["gcc", *flags, source, "-o", image], check=True)
