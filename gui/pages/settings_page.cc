@@ -16,6 +16,11 @@ namespace {
 
 constexpr int kRecent = 10;  // databases that are remembered
 
+/// Lets a list be two rows high where the window is small.
+void let_shrink(QListWidget& list) {
+  list.setMinimumHeight(2 * list.fontMetrics().height() + 10);
+}
+
 }  // namespace
 
 SettingsPage::SettingsPage(Manager& manager, QWidget* parent) : QWidget(parent), manager_(manager) {
@@ -26,6 +31,7 @@ SettingsPage::SettingsPage(Manager& manager, QWidget* parent) : QWidget(parent),
   database_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   recent_ = new QListWidget(databases);
   recent_->setAccessibleName("Recent databases");
+  let_shrink(*recent_);
   recent_->setToolTip("A double click, or Enter, opens a database");
   auto* box = new QVBoxLayout(databases);
   box->addWidget(database_);
@@ -85,6 +91,7 @@ QWidget* SettingsPage::make_sources() {
   form->addRow("&Editor", editor);
   places_ = new QListWidget(sources);
   places_->setAccessibleName("Folders of sources");
+  let_shrink(*places_);
   places_->setToolTip("Folders that stand for others in which sources were compiled");
   remove_ = make_button("Re&move", "Forget the chosen folder of sources", sources, [this] {
     PathSubstitutions places = read_substitutions();
@@ -99,6 +106,7 @@ QWidget* SettingsPage::make_sources() {
   box->addLayout(form);
   box->addWidget(places_);
   box->addWidget(remove_, 0, Qt::AlignLeft);
+  show_places();
   return sources;
 }
 

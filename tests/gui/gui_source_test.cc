@@ -360,7 +360,7 @@ TEST_F(SourceTest, TheSourceCanBeHidden) {
   open();
   ASSERT_TRUE(wait_for([&] { return window_->application() == "app"; }));
   open_procedure("sum");
-  ASSERT_TRUE(wait_for([&] { return !table("Listing")->isColumnHidden(ListingModel::source); }));
+  ASSERT_TRUE(wait_for([&] { return source_box()->isEnabled(); }));
   EXPECT_FALSE(table("Source")->isVisible());
   QTest::keyClick(source_box(), Qt::Key_Space);
   EXPECT_TRUE(wait_for([&] { return table("Source")->isVisible() && source().rowCount() == 17; }));
@@ -438,6 +438,48 @@ TEST_F(SourceTest, NamesInDebugInformationOpenNoDevices) {
   ASSERT_EQ(mkfifo(queue.c_str(), 0600), 0);  // whoever opens it waits for ever
   open_source("sum");
   EXPECT_TRUE(says("The source is not there"));
+}
+
+/// RESPIKE_GUI_SHOTS: a folder for pictures.
+TEST_F(SourceTest, ThereIsRoomInSmallWindowsAndDarkColours) {
+  count({"-g"});
+  open_source("sum");
+  table("Listing")->setCurrentIndex(listing().index(listing().row_of(2), 0));
+  const QPalette before = QApplication::palette();
+  QPalette dark(QColor(49, 54, 59));
+  dark.setColor(QPalette::Base, QColor(27, 30, 32));
+  dark.setColor(QPalette::Text, QColor(252, 252, 252));
+  for (const QSize size : {QSize(960, 540), QSize(1160, 790), QSize(1900, 1000)})
+    for (const bool is_dark : {false, true}) {
+      QApplication::setPalette(is_dark ? dark : before);
+      window_->resize(size);
+      wait(std::chrono::milliseconds(200));
+      EXPECT_EQ(window_->width(), size.width());
+      EXPECT_EQ(window_->height(), size.height());
+      for (const char* name : {"Listing", "Source"}) {
+        const QTableView* shown = table(name);
+        EXPECT_GE(shown->viewport()->height(), 4 * shown->rowHeight(0)) << name;
+      }
+      for (const char* name : {"Open in editor", "Folder", "Save as CSV: Source"}) {
+        auto* button = find<QAbstractButton>(name);
+        EXPECT_GE(button->width(), button->sizeHint().width()) << name;
+      }
+      if (const QString folder = qEnvironmentVariable("RESPIKE_GUI_SHOTS"); !folder.isEmpty())
+        window_->grab().save(
+            QString("%1/source-%2%3.png")
+                .arg(folder, QString::number(size.width()), is_dark ? "-dark" : ""));
+    }
+  QApplication::setPalette(before);
+  page("Settings");
+  add_substitution({"/build/app", "/home/me/app"});
+  page("Procedure");
+  page("Settings");
+  if (const QString folder = qEnvironmentVariable("RESPIKE_GUI_SHOTS"); !folder.isEmpty())
+    for (const QSize size : {QSize(960, 540), QSize(1160, 790)}) {
+      window_->resize(size);
+      wait(std::chrono::milliseconds(200));
+      window_->grab().save(QString("%1/settings-%2.png").arg(folder).arg(size.width()));
+    }
 }
 
 TEST_F(SourceTest, LoopsMapsAndBoxesNameTheirLines) {
