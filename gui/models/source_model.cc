@@ -71,6 +71,9 @@ QVariant SourceModel::data(const QModelIndex& index, int role) const {
       return chosen_.contains(number);
     case Qt::TextAlignmentRole:
       return int(Qt::AlignVCenter | (index.column() == text ? Qt::AlignLeft : Qt::AlignRight));
+    case Qt::ToolTipRole:  // a line may be cut
+      if (index.column() != text) return {};
+      break;
     case Qt::DisplayRole:
       break;
     default:
