@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "environment/file_checks.h"
 #include "environment/fitting.h"
 #include "environment/source_counts.h"
+#include "environment/source_text.h"
 
 namespace respike::cli {
 namespace {
@@ -36,33 +36,7 @@ struct ShownLine {
   const SourceLine* counts = nullptr;
 };
 
-constexpr uint32_t kContext = 3;               // lines around lines that ran
-constexpr uintmax_t kLargestSource = 1 << 26;  // bytes
-
-/// The line with spaces for tabs.
-std::string without_tabs(const std::string& line) {
-  std::string text;
-  for (const char c : line) {
-    if (c == '\t')
-      text.append(8 - text.size() % 8, ' ');
-    else
-      text += c;
-  }
-  return text;
-}
-
-/// The lines of a source file; nullopt: it cannot be read.
-std::optional<std::vector<std::string>> read_source(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) ||
-      std::filesystem::file_size(path, error) > kLargestSource || error)
-    return std::nullopt;
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(without_tabs(line));
-  return lines;
-}
+constexpr uint32_t kContext = 3;  // lines around lines that ran
 
 /// The lines with code, and with `source` the lines around those that ran.
 std::vector<ShownLine> shown_lines(const SourceFile& file,

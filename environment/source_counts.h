@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "environment/source_lines.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/program.h"
 #include "optimizer/profile/profile.h"
 
 namespace respike {
@@ -26,6 +28,12 @@ struct SourceFile {
 /// first. Code without a line is in a file without a name. `procedures`: names as in
 /// hottest_first(); empty: all. Throws Error when the image has no line tables.
 std::vector<SourceFile> counts_by_source(const Image& image, const Profile& profile,
+                                         const std::vector<std::string>& procedures,
+                                         const std::string& profile_path);
+
+/// The same of an image that was lifted, with its line tables, which may be empty.
+std::vector<SourceFile> counts_by_source(const SourceLines& lines, const Program& program,
+                                         const Profile& profile,
                                          const std::vector<std::string>& procedures,
                                          const std::string& profile_path);
 

@@ -6,11 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "environment/code_sources.h"
 #include "environment/code_view.h"
 #include "environment/environment.h"
 #include "environment/image_content.h"
 #include "environment/image_info.h"
 #include "environment/layout_view.h"
+#include "environment/source_counts.h"
+#include "gui/models/source_model.h"
+#include "gui/models/source_paths.h"
 #include "optimizer/image/image.h"
 
 namespace respike::gui {
@@ -30,8 +34,15 @@ struct ProcedureAnswer {
   bool counted = false;  // the blocks have counts
 };
 
+struct SourceQuestion {
+  std::string application, image;  // name; path
+  std::string path;                // of the source, as recorded
+  PathSubstitutions substitutions;
+};
+
 struct LayoutAnswer {
   LayoutView before, after;  // after: without pieces when there is no optimized image
+  std::shared_ptr<const SourceLines> lines_before, lines_after;  // nullptr: none
   std::string not_followed;  // why there are no pieces of an optimized image that there is
 };
 
@@ -47,6 +58,14 @@ class CodeCache {
   /// The original procedure with what became of its blocks; the image has been optimized. Throws as
   /// ask() does.
   ProcedureAnswer ask_changes(Environment& environment, const ProcedureQuestion& question);
+  /// The source lines of a procedure in the form that ask() answers with; empty: the image has no
+  /// line tables, or none of the procedure. Throws as ask() does.
+  CodeSources ask_sources(Environment& environment, const ProcedureQuestion& question);
+  /// A source file with the counts of an image. Throws as ask() does.
+  SourceAnswer ask_source(Environment& environment, const SourceQuestion& question);
+  /// The line tables of the original. Throws as ask() does.
+  const SourceLines& lines(Environment& environment, const std::string& application,
+                           const std::string& image);
   /// The layouts of an image before and after. Throws as ask() does.
   LayoutAnswer layouts(Environment& environment, const std::string& application,
                        const std::string& image);
@@ -64,19 +83,30 @@ class CodeCache {
     std::optional<ImageContent> content;
     Program program;
     Profile profile;
-    std::vector<bool> counted;  // per procedure
+    std::vector<bool> counted;                       // per procedure
+    std::optional<std::vector<SourceFile>> sources;  // counted by line; nullopt: not yet
   };
   struct Optimized {
     std::string key;  // of both builds and the counts
     Image image;
     RewrittenProgram program;
   };
-  const Original& original(Environment& environment, const ImageView& view);
+  /// Line tables stay when counts grow.
+  struct Lines {
+    std::string key;  // of the content
+    std::shared_ptr<const SourceLines> lines;
+  };
+  Original& original(Environment& environment, const ImageView& view);
+  std::shared_ptr<const SourceLines> original_lines(Environment& environment,
+                                                    const ImageView& view);
+  std::shared_ptr<const SourceLines> optimized_lines(Environment& environment,
+                                                     const ImageView& view);
   const Optimized& optimized(Environment& environment, const ImageView& view);
   ProcedureId find(const Original& code, const ProcedureQuestion& question) const;
 
   std::unique_ptr<Original> original_;
   std::unique_ptr<Optimized> optimized_;  // of *original_
+  Lines original_lines_, optimized_lines_;
 };
 
 }  // namespace respike::gui

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "environment/code_sources.h"
 #include "optimizer/base/number_text.h"
 
 namespace respike::gui {
@@ -25,7 +26,9 @@ std::vector<uint64_t> find_rows(const LayoutView& view, uint64_t size, bool only
 
 }  // namespace
 
-LayoutMap::LayoutMap(LayoutView view, Row row, bool only_executed) : view_(std::move(view)) {
+LayoutMap::LayoutMap(LayoutView view, Row row, bool only_executed,
+                     std::shared_ptr<const SourceLines> lines)
+    : view_(std::move(view)), lines_(std::move(lines)) {
   row_size_ = row == Row::page ? view_.page : view_.cache;
   if (row_size_ == 0 || view_.line == 0) return;
   rows_ = find_rows(view_, row_size_, only_executed);
@@ -83,7 +86,9 @@ QString LayoutMap::describe(const LayoutPiece& piece) const {
   if (piece.block != kNone) text += QString(", block %1").arg(piece.block);
   if (piece.part) text += ", " + QString::fromUtf8(name_of(*piece.part).data());
   text += piece.count == 0 ? QString(": never ran") : ": ran " + number(piece.count) + " times";
-  return text + QString(", %1 bytes at %2").arg(piece.size).arg(piece.address, 0, 16);
+  text += QString(", %1 bytes at %2").arg(piece.size).arg(piece.address, 0, 16);
+  const std::string place = lines_ == nullptr ? "" : place_text(*lines_, piece.address);
+  return place.empty() ? text : text + ", " + QString::fromStdString(place);
 }
 
 // ---- TouchedModel ----

@@ -1,9 +1,11 @@
 #pragma once
 // The map of an image's text: rows of memory, cut into lines of the instruction cache.
 
+#include <memory>
 #include <vector>
 
 #include "environment/layout_view.h"
+#include "environment/source_lines.h"
 #include "gui/models/table_model.h"
 
 namespace respike::gui {
@@ -21,7 +23,9 @@ class LayoutMap {
 
   LayoutMap() = default;
   /// `only_executed`: leaves out rows in which nothing runs.
-  LayoutMap(LayoutView view, Row row, bool only_executed);
+  /// `lines`: line tables of the image; nullptr: none.
+  LayoutMap(LayoutView view, Row row, bool only_executed,
+            std::shared_ptr<const SourceLines> lines = nullptr);
 
   const LayoutView& view() const { return view_; }
   int rows() const { return int(rows_.size()); }
@@ -37,13 +41,14 @@ class LayoutMap {
   const LayoutPiece* piece_at(uint64_t address) const;
   /// The piece of a cell that runs most often, or nullptr.
   const LayoutPiece* hottest_piece(int row, int column) const;
-  /// "sqlite3VdbeExec, block 812, hot part: ran 1,234 times, 64 bytes at 120001230".
+  /// "sqlite3VdbeExec, block 812, hot part: ran 1,234 times, 64 bytes at 120001230, vdbe.c:70".
   QString describe(const LayoutPiece& piece) const;
   /// The row and column of an address; {-1, -1} when no row holds it.
   std::pair<int, int> place_of(uint64_t address) const;
 
  private:
   LayoutView view_;
+  std::shared_ptr<const SourceLines> lines_;
   uint64_t row_size_ = 0;
   std::vector<uint64_t> rows_;  // the address of each, ascending
   std::vector<Cell> cells_;

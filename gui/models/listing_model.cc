@@ -39,13 +39,17 @@ constexpr TableModel::Title kListingModelTitles[] = {
     {"Count", "How often the block ran, in all runs"},
     {"Address", "Address in the image's file"},
     {"Code", "Instructions as objdump prints them"},
-    {"Leads or refers to", "Where control goes on, with counts; what an instruction refers to"}};
+    {"Leads or refers to", "Where control goes on, with counts; what an instruction refers to"},
+    {"Source",
+     "The source line of an instruction, and the lines of a block, by the image's debug "
+     "information"}};
 
 ListingModel::ListingModel(QObject* parent) : TableModel(kListingModelTitles, parent) {}
 
 void ListingModel::set(CodeView view, bool counted) {
   beginResetModel();
   view_ = std::move(view);
+  sources_ = {};
   counted_ = counted;
   hottest_ = 0;
   starts_.clear();
@@ -56,6 +60,18 @@ void ListingModel::set(CodeView view, bool counted) {
     hottest_ = std::max(hottest_, block.count);
   }
   endResetModel();
+}
+
+void ListingModel::set_sources(CodeSources sources) {
+  sources_ = std::move(sources);
+  if (rows_ != 0) Q_EMIT dataChanged(index(0, source), index(rows_ - 1, source));
+}
+
+SourcePlace ListingModel::place_of(int row) const {
+  const BlockId block = block_at(row);
+  if (block == kNone) return {};
+  return row == starts_[block] ? sources_.of(block)
+                               : sources_.of(block, size_t(row - starts_[block] - 1));
 }
 
 BlockId ListingModel::block_at(int row) const {
@@ -79,6 +95,17 @@ QVariant ListingModel::data(const QModelIndex& index, int role) const {
     return int(Qt::AlignVCenter | (index.column() <= address ? Qt::AlignRight : Qt::AlignLeft));
   if (role != Qt::DisplayRole && role != Qt::ToolTipRole && role != taken_out_role) return {};
   const int line = index.row() - starts_[id] - 1;
+  if (index.column() == source) {
+    if (role == taken_out_role) return false;
+    const SourcePlace place = place_of(index.row());
+    if (role == Qt::ToolTipRole)
+      return place.known() ? QString("%1:%2")
+                                 .arg(QString::fromStdString(sources_.files[place.file]))
+                                 .arg(place.line)
+                           : QString();
+    return QString::fromStdString(line < 0 ? lines_text(sources_, id)
+                                           : place_text(sources_, place));
+  }
   if (line < 0) {
     if (role == taken_out_role) return false;
     switch (index.column()) {

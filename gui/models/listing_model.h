@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "environment/code_sources.h"
 #include "environment/code_view.h"
 #include "gui/models/table_model.h"
 
@@ -12,7 +13,7 @@ class ListingModel : public TableModel {
   Q_OBJECT
 
  public:
-  enum Column { count, address, text, target };
+  enum Column { count, address, text, target, source };
   enum Role {
     block_role = Qt::UserRole,  // number of the block
     heat_role,                  // share in [0, 1]
@@ -24,6 +25,11 @@ class ListingModel : public TableModel {
   /// `counted`: whether counts are shown.
   void set(CodeView view, bool counted);
   const CodeView& view() const { return view_; }
+  /// The source lines of the code that set() was given, until it is given other code.
+  void set_sources(CodeSources sources);
+  const CodeSources& sources() const { return sources_; }
+  /// The source line of a row: of an instruction, or the first one of a block.
+  SourcePlace place_of(int row) const;
   int row_of(BlockId block) const { return block < starts_.size() ? starts_[block] : -1; }
   BlockId block_at(int row) const;
   /// The instruction of a row; nullptr: the row is that of a block.
@@ -36,6 +42,7 @@ class ListingModel : public TableModel {
 
  private:
   CodeView view_;
+  CodeSources sources_;
   bool counted_ = false;
   uint64_t hottest_ = 0;
   std::vector<int> starts_;  // row of each block

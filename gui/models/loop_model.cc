@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "environment/code_sources.h"
 #include "optimizer/base/number_text.h"
 
 namespace respike::gui {
@@ -28,6 +29,8 @@ QVariant value_of(const LoopRow& row, int column) {
       return row.procedure;
     case LoopModel::address:
       return qulonglong(row.loop.address);
+    case LoopModel::source:
+      return row.source;
     case LoopModel::image:
       return row.image;
     default:
@@ -65,12 +68,14 @@ std::vector<LoopRow> read_loops(Environment& environment, CodeCache& cache,
     if (!is_counted(view, images)) continue;
     HotLoops found = find_hot_loops(cache.counted(environment, application, view.image.path));
     executed += double(found.executed);
+    const SourceLines& lines = cache.lines(environment, application, view.image.path);
     const auto file = std::filesystem::path(view.image.path).filename().string();
     for (HotLoop& loop : found.loops) {
       LoopRow& row = rows.emplace_back();
       row.procedure = QString::fromStdString(loop.procedure);
       row.image = QString::fromStdString(file);
       row.image_path = view.image.path;
+      row.source = QString::fromStdString(place_text(lines, loop.address));
       row.loop = std::move(loop);
     }
   }
@@ -88,6 +93,7 @@ constexpr TableModel::Title kLoopModelTitles[] = {
     {"Blocks", "Basic blocks of the loop that ran, with inner loops"},
     {"Procedure", "The procedure that holds the loop"},
     {"Address", "Of the block that all ways into the loop lead to, in the original image"},
+    {"Source", "The source line of that block, by the image's debug information, if it has some"},
     {"Image", "The image that holds the loop"}};
 
 LoopModel::LoopModel(QObject* parent) : TableModel(kLoopModelTitles, parent) {}
@@ -105,7 +111,8 @@ QVariant LoopModel::data(const QModelIndex& index, int role) const {
   switch (role) {
     case Qt::TextAlignmentRole:
       return int(Qt::AlignVCenter |
-                 (column == procedure || column == image ? Qt::AlignLeft : Qt::AlignRight));
+                 (column == procedure || column == source || column == image ? Qt::AlignLeft
+                                                                             : Qt::AlignRight));
     case Qt::DisplayRole:
       return text_of(row, column);
     case sort_role:

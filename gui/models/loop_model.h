@@ -13,6 +13,7 @@ namespace respike::gui {
 struct LoopRow {
   HotLoop loop;
   QString procedure, image;  // names
+  QString source;            // line of the header: "main.c:12"; empty: not known
   std::string image_path;
   double share = 0;  // of all executed instructions of the images
 };
@@ -36,6 +37,7 @@ class LoopModel : public TableModel {
     blocks,
     procedure,
     address,
+    source,
     image
   };
   enum Role { sort_role = Qt::UserRole };

@@ -207,8 +207,9 @@ void LayoutPage::show_layouts(const LayoutAnswer& answer) {
 
 void LayoutPage::draw() {
   const auto row = LayoutMap::Row(rows_->currentIndex());
-  before_->set(LayoutMap(layouts_.before, row, only_executed_->isChecked()));
-  after_->set(LayoutMap(layouts_.after, row, only_executed_->isChecked()));
+  const bool only = only_executed_->isChecked();
+  before_->set(LayoutMap(layouts_.before, row, only, layouts_.lines_before));
+  after_->set(LayoutMap(layouts_.after, row, only, layouts_.lines_after));
   right_->setCurrentIndex(after_->map().rows() == 0 ? 0 : 1);
 }
 

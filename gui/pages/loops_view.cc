@@ -4,6 +4,8 @@
 #include <QHeaderView>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "gui/pages/controls.h"
 #include "optimizer/base/number_text.h"
 
@@ -35,6 +37,8 @@ LoopsView::LoopsView(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget
   table_->setColumnWidth(LoopModel::instructions, 150);
   table_->setColumnWidth(LoopModel::depth, 70);
   table_->setColumnWidth(LoopModel::blocks, 70);
+  table_->setColumnWidth(LoopModel::source, 150);
+  table_->setColumnHidden(LoopModel::source, true);
   table_->horizontalHeader()->setStretchLastSection(false);
   table_->horizontalHeader()->setSectionResizeMode(LoopModel::procedure, QHeaderView::Stretch);
   set_content(table_);
@@ -74,6 +78,9 @@ void LoopsView::show(const std::vector<LoopRow>& rows) {
                          QString::fromStdString(grouped(rows.size())),
                          rows.size() == 1 ? "" : "s"));
   model_.set(rows);
+  table_->setColumnHidden(LoopModel::source, std::ranges::all_of(rows, [](const LoopRow& row) {
+                            return row.source.isEmpty();
+                          }));
   if (rows.empty())
     show_nothing(
         "Nothing was counted yet, or no loop ran: <b>instrument</b> the application, and "

@@ -184,6 +184,8 @@ void MainWindow::make_menus() {
     view->addAction(tabs_->tabText(i), keys, this, [this, i] { tabs_->setCurrentIndex(i); });
   }
   view->addSeparator();
+  view->addAction("Open the source in your &editor", QKeySequence("Ctrl+Shift+E"), this,
+                  [this] { procedure_->edit_source(); });
   view->addAction("&Read anew", QKeySequence("Ctrl+F5"), this, [this] { manager_.refresh(); });
 
   QMenu* help = menuBar()->addMenu("&Help");

@@ -6,6 +6,7 @@
 #include <QHeaderView>
 #include <QMessageBox>
 #include <QScrollBar>
+#include <QSettings>
 #include <QStyledItemDelegate>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -14,14 +15,10 @@
 #include <utility>
 
 #include "gui/pages/controls.h"
-#include "gui/pictures/heat.h"
+#include "gui/pages/heat_delegate.h"
 
 namespace respike::gui {
 namespace {
-
-bool is_dark(const QWidget* widget) {
-  return widget->palette().base().color().lightness() < 128;
-}
 
 /// Strikes out instructions that the hot part lacks.
 class CodeDelegate : public QStyledItemDelegate {
@@ -33,19 +30,9 @@ class CodeDelegate : public QStyledItemDelegate {
   }
 };
 
-/// Paints counts on the colour of their heat.
-class HeatDelegate : public QStyledItemDelegate {
- public:
-  using QStyledItemDelegate::QStyledItemDelegate;
-  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    QStyledItemDelegate::initStyleOption(option, index);
-    const double heat = index.data(ListingModel::heat_role).toDouble();
-    if (heat == 0 || option->text.isEmpty()) return;
-    const QColor colour = heat_colour(heat, is_dark(option->widget));
-    option->backgroundBrush = colour;
-    option->palette.setColor(QPalette::Text, text_on(colour));
-  }
-};
+constexpr const char* kSourceTip =
+    "Show the source of the chosen block or instruction, with counts beside its lines";
+constexpr const char* kSourceSetting = "procedure/source";
 
 }  // namespace
 
@@ -67,11 +54,14 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   hides_cold_ = new QCheckBox("only what &ran", this);
   hides_cold_->setChecked(true);
   hides_cold_->setToolTip("Leave blocks that never ran out of the graph");
+  shows_source_ = new QCheckBox("so&urce", this);
+  shows_source_->setChecked(QSettings().value(kSourceSetting, true).toBool());
   title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // names may be long
   find_ = new QLineEdit(this);
   find_->setPlaceholderText("Find in the listing");
   find_->setAccessibleName("Find in the listing");
-  find_->setToolTip("Enter goes to the next line that holds the text: code, address or target");
+  find_->setToolTip(
+      "Enter goes to the next line that holds the text: code, address, target or source line");
   find_->setClearButtonEnabled(true);
   connect(find_, &QLineEdit::returnPressed, this, &ProcedurePage::find_next);
   auto* top = new QHBoxLayout;
@@ -79,6 +69,7 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   top->addWidget(find_, 1);
   top->addWidget(version_);
   top->addWidget(hides_cold_);
+  top->addWidget(shows_source_);
   top->addWidget(
       make_button("A&ll", "Show the whole graph (0)", this, [this] { graph_->show_all(); }));
   top->addWidget(
@@ -94,15 +85,24 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   table_ = make_table("Listing", &listing_, this);
   table_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   table_->setAlternatingRowColors(false);
-  table_->setItemDelegateForColumn(ListingModel::count, new HeatDelegate(table_));
+  table_->setItemDelegateForColumn(ListingModel::count,
+                                   new HeatDelegate(ListingModel::heat_role, table_));
   table_->setItemDelegateForColumn(ListingModel::text, new CodeDelegate(table_));
   table_->setColumnWidth(ListingModel::count, 100);
   table_->setColumnWidth(ListingModel::address, 100);
   table_->setColumnWidth(ListingModel::text, 240);
+  table_->setColumnWidth(ListingModel::target, 150);
+  table_->setColumnHidden(ListingModel::source, true);
   table_->setToolTip("A double click, or Enter, follows a call or a branch");
   splitter_ = new QSplitter(this);
   splitter_->addWidget(graph_);
-  splitter_->addWidget(table_);
+  source_ = new SourceView(manager_, cache_, this);
+  auto* right = new QSplitter(Qt::Vertical, this);
+  right->addWidget(table_);
+  right->addWidget(source_);
+  right->setSizes({350, 250});
+  right->setChildrenCollapsible(false);
+  splitter_->addWidget(right);
   splitter_->setSizes({430, 670});
   empty_ = make_empty_state("", this);
   stack_ = new QStackedWidget(this);
@@ -122,8 +122,17 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   });
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& index) {
-            if (index.isValid()) select(listing_.block_at(index.row()), true, false);
+            if (!index.isValid()) return;
+            select(listing_.block_at(index.row()), true, false);
+            show_source();
           });
+  connect(shows_source_, &QCheckBox::clicked, this, [this](bool on) {
+    QSettings().setValue(kSourceSetting, on);
+    allow_source({});
+    show_source();
+  });
+  connect(source_, &SourceView::code_wanted, this, &ProcedurePage::find_code);
+  allow_source("No procedure is shown");
   connect(table_, &QTableView::activated, this, &ProcedurePage::follow);
   ask();
 }
@@ -146,6 +155,7 @@ void ProcedurePage::show_procedure(const std::string& image, const QString& name
 void ProcedurePage::ask() {
   back_->setEnabled(visited_.size() > 1);
   const int number = ++asked_;
+  sources_.reset();
   if (visited_.empty()) {
     title_->clear();
     return show_nothing(
@@ -167,6 +177,7 @@ void ProcedurePage::ask() {
       [this, number, question](const ProcedureAnswer& answer) {
         if (number != asked_) return;
         show(answer);
+        ask_sources(question);
         if (question.version == Version::original) ask_changes(question);
       },
       [this, number, name = place.name](const QString& failure) {
@@ -179,6 +190,8 @@ void ProcedurePage::ask() {
 
 void ProcedurePage::show_nothing(const QString& text) {
   listing_.set({}, false);
+  source_->show_nothing("");
+  allow_source("No procedure is shown");
   empty_->setText(text);
   stack_->setCurrentIndex(0);
 }
@@ -198,6 +211,67 @@ void ProcedurePage::ask_changes(const ProcedureQuestion& question) {
         if (number == asked_ && !answer.view.taken_out.empty()) show(answer);
       },
       [](const QString&) {});  // an older Respike made it: there is nothing to say
+}
+
+void ProcedurePage::ask_sources(const ProcedureQuestion& question) {
+  manager_.ask<CodeSources>(
+      this,
+      [cache = cache_, question](Environment& environment) {
+        return cache->ask_sources(environment, question);
+      },
+      [this, number = asked_](const CodeSources& sources) {
+        if (number == asked_) take_sources(sources);
+      },
+      [this, number = asked_](const QString& failure) {
+        if (number == asked_) allow_source(failure);
+      });
+}
+
+void ProcedurePage::take_sources(const CodeSources& sources) {
+  sources_ = sources;
+  listing_.set_sources(sources);
+  scene_.add_places(sources);
+  table_->setColumnHidden(ListingModel::source, sources.empty());
+  allow_source(sources.empty() ? "There are no line tables of this procedure: compile with -g"
+                               : QString());
+  show_source();
+}
+
+/// `why_not`: why there is no source; empty: there is one.
+void ProcedurePage::allow_source(const QString& why_not) {
+  shows_source_->setEnabled(why_not.isEmpty());
+  shows_source_->setToolTip(why_not.isEmpty() ? kSourceTip : verbatim(why_not));
+  source_->setVisible(why_not.isEmpty() && shows_source_->isChecked());
+}
+
+void ProcedurePage::show_source() {
+  if (!sources_ || sources_->empty() || visited_.empty() || !shows_source_->isChecked()) return;
+  const int row = table_->currentIndex().isValid() ? table_->currentIndex().row() : 0;
+  const SourcePlace place = listing_.place_of(row);
+  if (!place.known()) return source_->show_nothing("There is no source line of this code.");
+  SourceView::Place shown{.application = application_,
+                          .image = visited_.back().image,
+                          .stamp = shown_,
+                          .path = sources_->files[place.file],
+                          .line = place.line,
+                          .lines = {}};
+  for (const SourcePlace& other : sources_->places[listing_.block_at(row)])
+    if (other.known() && other.file == place.file) shown.lines.insert(other.line);
+  source_->show_place(std::move(shown));
+}
+
+void ProcedurePage::find_code(const std::string& path, uint32_t line) {
+  const int rows = listing_.rowCount(), now = table_->currentIndex().row();
+  for (int i = 1; i <= rows; ++i) {
+    const int row = (now + i) % rows;  // `now` is -1 when none is chosen
+    const SourcePlace place = listing_.place_of(row);
+    if (listing_.line_at(row) == nullptr || place.line != line ||
+        listing_.sources().files[place.file] != path)
+      continue;
+    table_->setCurrentIndex(listing_.index(row, 0));
+    return table_->scrollTo(table_->currentIndex(), QAbstractItemView::PositionAtCenter);
+  }
+  QToolTip::showText(QCursor::pos(), "this procedure has no code of the line", source_);
 }
 
 QString ProcedurePage::stamp() const {
@@ -233,6 +307,7 @@ void ProcedurePage::show(const ProcedureAnswer& answer) {
   const QPoint place(graph_->horizontalScrollBar()->value(), graph_->verticalScrollBar()->value());
   counted_ = answer.counted;
   listing_.set(answer.view, counted_);
+  if (sources_) listing_.set_sources(*sources_);
   QString title = QString("<b>%1</b> at %2: %3 bytes, %4 blocks")
                       .arg(QString::fromStdString(answer.view.name).toHtmlEscaped())
                       .arg(answer.view.address, 0, 16)
@@ -260,6 +335,7 @@ void ProcedurePage::draw() {
   selecting_ = true;
   scene_.set(listing_.view(), counted_,
              {.hides_cold = hides_cold_->isChecked(), .dark = is_dark(this)});
+  if (sources_) scene_.add_places(*sources_);
   graph_->setSceneRect(scene_.sceneRect());
   selecting_ = false;
   graph_->show_start(scene_.box(0));
@@ -287,6 +363,7 @@ void ProcedurePage::select(BlockId block, bool in_graph, bool in_listing) {
     const QModelIndex row = listing_.index(listing_.row_of(block), 0);
     table_->setCurrentIndex(row);
     table_->scrollTo(row, QAbstractItemView::PositionAtCenter);
+    show_source();
   }
   selecting_ = false;
 }
@@ -303,7 +380,7 @@ void ProcedurePage::follow(const QModelIndex& index) {
 void ProcedurePage::find_next() {
   const int rows = listing_.rowCount(), now = table_->currentIndex().row();
   const auto holds = [&](int row) {
-    for (int column = ListingModel::address; column <= ListingModel::target; ++column)
+    for (int column = ListingModel::address; column <= ListingModel::source; ++column)
       if (listing_.index(row, column)
               .data()
               .toString()

@@ -10,11 +10,13 @@
 #include <QStackedWidget>
 #include <QTableView>
 
+#include <optional>
 #include <vector>
 
 #include "gui/models/code_cache.h"
 #include "gui/models/listing_model.h"
 #include "gui/models/manager.h"
+#include "gui/pages/source_view.h"
 #include "gui/pictures/flow_graph.h"
 
 namespace respike::gui {
@@ -30,6 +32,8 @@ class ProcedurePage : public QWidget {
   /// 0: at its start.
   void show_procedure(const std::string& image, const QString& name, uint64_t address,
                       uint64_t block = 0);
+  /// Starts the user's editor at the source line that is shown, or says why not.
+  void edit_source() { source_->edit(); }
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -44,6 +48,14 @@ class ProcedurePage : public QWidget {
   void ask();
   /// What became of the original's blocks takes longer than showing them.
   void ask_changes(const ProcedureQuestion& question);
+  /// The source lines, whose tables may take long to read.
+  void ask_sources(const ProcedureQuestion& question);
+  void take_sources(const CodeSources& sources);
+  /// Shows the source of the chosen row, or of the start.
+  void show_source();
+  /// Goes to the next row of the listing that is code of a line.
+  void find_code(const std::string& path, uint32_t line);
+  void allow_source(const QString& why_not);
   void show_nothing(const QString& text);
   void take_snapshot();
   /// What the page depends on: the code and the counts of the image that is shown.
@@ -66,17 +78,20 @@ class ProcedurePage : public QWidget {
   bool counted_ = false;
   bool selecting_ = false;
   ListingModel listing_;
+  std::optional<CodeSources> sources_;  // of what is shown; nullopt: not read yet
   FlowGraphScene scene_;
   QLabel* title_ = nullptr;
   QPushButton* back_ = nullptr;
   QLineEdit* find_ = nullptr;
   QComboBox* version_ = nullptr;
   QCheckBox* hides_cold_ = nullptr;
+  QCheckBox* shows_source_ = nullptr;
   QStackedWidget* stack_ = nullptr;
   QLabel* empty_ = nullptr;
   QSplitter* splitter_ = nullptr;
   FlowGraphView* graph_ = nullptr;
   QTableView* table_ = nullptr;
+  SourceView* source_ = nullptr;
 };
 
 }  // namespace respike::gui

@@ -6,6 +6,8 @@
 #include <QSettings>
 #include <QVBoxLayout>
 
+#include "gui/models/editor.h"
+#include "gui/models/source_paths.h"
 #include "gui/pages/controls.h"
 #include "host/platform.h"
 
@@ -13,6 +15,11 @@ namespace respike::gui {
 namespace {
 
 constexpr int kRecent = 10;  // databases that are remembered
+
+/// Lets a list be two rows high where the window is small.
+void let_shrink(QListWidget& list) {
+  list.setMinimumHeight(2 * list.fontMetrics().height() + 10);
+}
 
 }  // namespace
 
@@ -24,6 +31,7 @@ SettingsPage::SettingsPage(Manager& manager, QWidget* parent) : QWidget(parent),
   database_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   recent_ = new QListWidget(databases);
   recent_->setAccessibleName("Recent databases");
+  let_shrink(*recent_);
   recent_->setToolTip("A double click, or Enter, opens a database");
   auto* box = new QVBoxLayout(databases);
   box->addWidget(database_);
@@ -63,9 +71,58 @@ SettingsPage::SettingsPage(Manager& manager, QWidget* parent) : QWidget(parent),
   auto* layout = new QVBoxLayout(this);
   layout->addWidget(databases);
   layout->addWidget(machines);
+  layout->addWidget(make_sources());
   layout->addStretch(1);
   connect(&manager_, &Manager::database_changed, this, &SettingsPage::show_database);
   show_database();
+}
+
+QWidget* SettingsPage::make_sources() {
+  auto* sources = new QGroupBox("Sources of blocks", this);
+  auto* editor = new QLineEdit(read_editor(), sources);
+  editor->setAccessibleName("Editor");
+  editor->setPlaceholderText(kDefaultEditor);
+  editor->setToolTip(
+      "What opens a source, such as: code -g {file}:{line}; or: $VISUAL +{line} {file}; an editor "
+      "of terminals needs one: x-terminal-emulator -e vim +{line} {file}. No shell reads this "
+      "line");
+  connect(editor, &QLineEdit::editingFinished, this, [editor] { keep_editor(editor->text()); });
+  auto* form = new QFormLayout;
+  form->addRow("&Editor", editor);
+  places_ = new QListWidget(sources);
+  places_->setAccessibleName("Folders of sources");
+  let_shrink(*places_);
+  places_->setToolTip("Folders that stand for others in which sources were compiled");
+  remove_ = make_button("Re&move", "Forget the chosen folder of sources", sources, [this] {
+    PathSubstitutions places = read_substitutions();
+    const int row = places_->currentRow();
+    if (row >= 0 && row < int(places.size())) places.erase(places.begin() + row);
+    keep_substitutions(places);
+    show_places();
+  });
+  connect(places_, &QListWidget::currentRowChanged, this,
+          [this](int row) { remove_->setEnabled(row >= 0); });
+  auto* box = new QVBoxLayout(sources);
+  box->addLayout(form);
+  box->addWidget(places_);
+  box->addWidget(remove_, 0, Qt::AlignLeft);
+  show_places();
+  return sources;
+}
+
+void SettingsPage::show_places() {
+  places_->clear();
+  for (const PathSubstitution& place : read_substitutions())
+    places_->addItem(place.from + " is at " + place.to);
+  const bool any = places_->count() != 0;
+  places_->setVisible(any);  // the page is small
+  remove_->setVisible(any);
+  remove_->setEnabled(places_->currentRow() >= 0);
+}
+
+void SettingsPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  show_places();
 }
 
 void SettingsPage::show_database() {

@@ -3,6 +3,7 @@
 
 #include <QLabel>
 #include <QListWidget>
+#include <QPushButton>
 
 #include "gui/models/manager.h"
 
@@ -17,12 +18,20 @@ class SettingsPage : public QWidget {
  Q_SIGNALS:
   void open_wanted();
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
   void show_database();
+  QWidget* make_sources();
+  /// Lists the folders in which sources are looked for.
+  void show_places();
 
   Manager& manager_;
   QLabel* database_ = nullptr;
   QListWidget* recent_ = nullptr;
+  QListWidget* places_ = nullptr;
+  QPushButton* remove_ = nullptr;
 };
 
 }  // namespace respike::gui

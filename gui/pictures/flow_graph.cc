@@ -186,6 +186,7 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
   const QFont font = QFontDatabase::systemFont(QFontDatabase::SmallestReadableFont);
   const QFontMetricsF metrics(font);
   boxes_.assign(view.blocks.size(), nullptr);
+  tips_.assign(view.blocks.size(), {});
   left_out_ = 0;
   uint64_t most = 0;  // instructions executed in a block
   for (const CodeBlock& block : view.blocks) most = std::max(most, executed_instructions(block));
@@ -293,9 +294,18 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
       item->setFlag(QGraphicsItem::ItemIsSelectable);
       item->setData(kBlockKey, boxes[i].block);
       boxes_[boxes[i].block] = item;
+      tips_[boxes[i].block] = boxes[i].tip;
     }
   }
   setSceneRect(itemsBoundingRect().adjusted(-20, -20, 20, 20));
+}
+
+void FlowGraphScene::add_places(const CodeSources& sources) {
+  for (BlockId id = 0; id < boxes_.size(); ++id) {
+    const QString lines = QString::fromStdString(lines_text(sources, id));
+    if (boxes_[id] == nullptr || lines.isEmpty()) continue;
+    boxes_[id]->setToolTip(verbatim(tips_[id] + "\n" + lines));
+  }
 }
 
 QGraphicsItem* FlowGraphScene::box(BlockId block) const {

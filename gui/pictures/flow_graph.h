@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "environment/code_sources.h"
 #include "environment/code_view.h"
 
 namespace respike::gui {
@@ -24,6 +25,8 @@ class FlowGraphScene : public QGraphicsScene {
     bool dark = false;
   };
   void set(const CodeView& view, bool counted, const Look& look);
+  /// Adds the source lines of each block to the tip of its box.
+  void add_places(const CodeSources& sources);
   /// The box of a block, or nullptr when the block is left out.
   QGraphicsItem* box(BlockId block) const;
   /// The block of a box, kNone when the item is none.
@@ -32,6 +35,7 @@ class FlowGraphScene : public QGraphicsScene {
 
  private:
   std::vector<QGraphicsItem*> boxes_;  // by block; nullptr: left out
+  std::vector<QString> tips_;          // by block
   int left_out_ = 0;
 };
 

@@ -90,6 +90,27 @@ def check_outputs(setup):
     expect(counts.get(10) == 1000, f"the output's lines have other counts: {counts}")
 
 
+def check_dropped_code(setup):
+    """Rows of a procedure that the linker dropped, which start at address 0, claim no code of others."""
+    folder = setup.scratch.folder()
+    source = folder / "dropped.c"
+    body = "  table[x & 7] ^= x;\n" * 1000
+    source.write_text(f"volatile int table[8];\nvoid dropped(int x) {{\n{body}}}\n{SOURCE}")
+    first = 3 + 1000
+    image, counting, spool = folder / "image", folder / "counting", setup.scratch.folder()
+    flags = ["-g", "-O1", "-pie", "-fPIE", "-ffunction-sections", "-Wl,--gc-sections,--emit-relocs,--build-id"]
+    subprocess.run(["gcc", *flags, source, "-o", image], check=True)
+    symbols = subprocess.run(["nm", image], check=True, capture_output=True, text=True).stdout
+    expect(" dropped\n" not in symbols, "the linker kept the procedure")
+    common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool)
+    subprocess.run([counting], check=True, capture_output=True)
+    profile = folder / "profile"
+    common.respike_ok("image", "collect", *spool.iterdir(), "-o", profile)
+    counts = counts_of(common.respike_ok("profile", "annotate", profile).stdout.decode())
+    expect(min(counts) > first, f"line {min(counts)} of a procedure that is not there has a count")
+    expect(counts.get(first + 10) == 1000, f"the loop's lines are wrong: {counts}")
+
+
 class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
@@ -136,7 +157,7 @@ def main():
     args = common.argument_parser(__doc__).parse_args()
     with common.Scratch() as scratch:
         setup = Setup(scratch)
-        checks = (check_counts, check_procedures, check_outputs, check_html, check_refusals)
+        checks = (check_counts, check_procedures, check_outputs, check_dropped_code, check_html, check_refusals)
         cases = [Case(c.__name__.removeprefix("check_"), lambda c=c: c(setup)) for c in checks]
         return common.run_cases(cases, args)
 

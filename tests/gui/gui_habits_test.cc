@@ -51,7 +51,7 @@ class HabitsTest : public WindowTest {
 
   void fill_pages() {
     watch_models();
-    const QString program = world_.copy("calls.dynamic");
+    const QString program = world_.copy("calls.O0.dynamic");  // with debug information
     register_by_command(program, kName);
     world_.ok({"instrument", kName});
     world_.respike({"run", kName});  // this program does not end with 0
@@ -71,6 +71,11 @@ class HabitsTest : public WindowTest {
     };
     ASSERT_TRUE(wait_for(
         [&] { return std::ranges::any_of(window_->findChildren<QTableView*>(), is_listing); }));
+    const auto is_source = [](const QTableView* table) {
+      return table->isVisible() && table->accessibleName() == "Source";
+    };
+    ASSERT_TRUE(wait_for(
+        [&] { return std::ranges::any_of(window_->findChildren<QTableView*>(), is_source); }));
   }
 
   /// Shows each page in turn, when it has read what it shows.

@@ -1,0 +1,21 @@
+#pragma once
+// Counts in tables, on the colour of their heat.
+
+#include <QStyledItemDelegate>
+
+namespace respike::gui {
+
+/// Whether a widget has dark colours.
+bool is_dark(const QWidget* widget);
+
+class HeatDelegate : public QStyledItemDelegate {
+ public:
+  /// `role`: of the model, a share in [0, 1].
+  HeatDelegate(int role, QObject* parent) : QStyledItemDelegate(parent), role_(role) {}
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+
+ private:
+  int role_;
+};
+
+}  // namespace respike::gui
