@@ -41,7 +41,8 @@ struct Entry {
   uint64_t offset = 0;  // in the section
   uint64_t end = 0;
   Declaration* declaration = nullptr;
-  bool is_root = false;  // the unit's own entry
+  bool is_root = false;   // the unit's own entry
+  bool in_pieces = false;  // low_pc and high_pc give way to ranges
   std::array<uint64_t, Declaration::kNoAttribute> places;
 
   const Attribute& attribute(size_t i) const { return declaration->attributes[i]; }
@@ -66,6 +67,7 @@ class Rewriter {
   void find_pieces(Unit& unit, Entry& entry);
   void find_file(const Unit& unit, const Entry& entry);
   bool keeps_its_inside(const Unit& unit, const Entry& entry);
+  void choose_abbreviation(const Unit& unit, Entry& entry);
   void decide_base(Unit& unit, const Entry& entry);
   void make_plain(const Unit& unit, const Entry& entry);
   std::optional<uint64_t> callee_of(const Unit& unit, const Entry& entry) const;
@@ -111,6 +113,9 @@ class Rewriter {
   std::vector<AddressMap::Range> found_;
   std::vector<MovedPart> parts_;
   size_t without_file_ = 0;
+  /// Entries in pieces whose declarations are not, in the order in which units are walked.
+  std::vector<uint64_t> in_pieces_;
+  size_t next_in_pieces_ = 0;
   std::set<uint64_t> in_many_pieces_;  // entries of procedures
   // What is stale somewhere in the code of the entries around the present one, innermost last;
   // nullptr: nothing. Kept only where something is stale at all.
@@ -299,7 +304,6 @@ void Rewriter::find_pieces(Unit& unit, Entry& entry) {
           is_section_offset(entry.attribute(i).form, unit.form.Version) &&
           ranges_.count(unit, offset_at(unit, entry.places[i])) > kMostPieces)
         in_many_pieces_.insert(entry.offset);
-  if (declaration.in_pieces && !is_procedure) return;
   const auto extent = extent_of(unit, entry);
   if (!extent || extent->start >= extent->end || !map_.is_code(extent->start)) return;
   map_.find_ranges_of_entry(extent->start, extent->end, found_);
@@ -312,7 +316,9 @@ void Rewriter::find_pieces(Unit& unit, Entry& entry) {
   const bool whole =
       found_.size() == 1 && found_.front().first == map_.find(extent->start) &&
       (is_fixed || found_.front().second - found_.front().first == extent->end - extent->start);
-  if (!whole && !declaration.in_pieces) declaration.in_pieces = extent_fields(declaration, unit.form).possible;
+  if (whole || !extent_fields(declaration, unit.form).possible) return;
+  abbreviations_of(unit).add_copy_in_pieces(declaration);
+  if (!declaration.in_pieces) in_pieces_.push_back(entry.offset);
 }
 
 /// Whether all code of the unit is in pieces that are as they were.
@@ -335,14 +341,27 @@ void Rewriter::find_file(const Unit& unit, const Entry& entry) {
 
 // ---- the second pass ----
 
+/// Gives an entry in pieces the number of its abbreviation's copy.
+void Rewriter::choose_abbreviation(const Unit& unit, Entry& entry) {
+  const Declaration& declaration = *entry.declaration;
+  const bool is_listed =
+      next_in_pieces_ < in_pieces_.size() && in_pieces_[next_in_pieces_] == entry.offset;
+  if (is_listed) ++next_in_pieces_;
+  entry.in_pieces = is_listed || declaration.in_pieces;
+  if (!is_listed || declaration.in_pieces) return;
+  ByteWriter number;
+  number.uleb128(declaration.copy_in_pieces);
+  std::ranges::copy(number.bytes(), out(unit).data() + entry.offset);
+}
+
 /// Chooses the base of the unit's lists. Where the unit has ranges, its low_pc is nothing else.
 void Rewriter::decide_base(Unit& unit, const Entry& entry) {
   const Declaration& declaration = *entry.declaration;
   if (!unit.low_pc) return;
   const bool is_field = entry.attribute(declaration.low_pc).form == dwarf::DW_FORM_addr;
   const auto extent = extent_of(unit, entry);
-  if (declaration.in_pieces && extent_fields(declaration, unit.form).ranges_in_low) return;
-  if (declaration.in_pieces && is_field) {
+  if (entry.in_pieces && extent_fields(declaration, unit.form).ranges_in_low) return;
+  if (entry.in_pieces && is_field) {
     // Lists of DWARF 4 have full addresses.
     if (unit.form.Version < 5 || !extent) return;
     map_.find_ranges(extent->start, extent->end, found_);
@@ -370,7 +389,7 @@ void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
   else if (extent->start < extent->end)
     found_.emplace_back(extent->start, extent->end);
   budget_.spend(found_.size());
-  if (declaration.in_pieces) {
+  if (entry.in_pieces) {
     const ExtentFields fields = extent_fields(declaration, unit.form);
     const uint64_t place = fields.ranges_in_low ? low_place : high_place;
     const unsigned size = *fixed_size(fields.ranges_in_low ? low.form : high.form, unit.form);
@@ -402,11 +421,13 @@ void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
 void Rewriter::make_plain(const Unit& unit, const Entry& entry) {
   const Declaration& declaration = *entry.declaration;
   if (!declaration.without_file || declaration.tag != dwarf::DW_TAG_skeleton_unit) return;
-  if (unit.type != dwarf::DW_UT_skeleton || declaration.code >= 0x80)
+  const uint64_t number =
+      entry.in_pieces && !declaration.in_pieces ? declaration.copy_in_pieces : declaration.code;
+  if (unit.type != dwarf::DW_UT_skeleton || number >= 0x80)
     throw Error("a skeleton unit has a form that is not known");
   uint8_t* bytes = out(unit).data();
   bytes[unit.offset + (unit.is64() ? 14 : 6)] = dwarf::DW_UT_compile;
-  bytes[unit.entries - 8] = static_cast<uint8_t>(declaration.code);
+  bytes[unit.entries - 8] = static_cast<uint8_t>(number);
 }
 
 /// Writes an address by itself: of a label, an entry, a call. Returns false where the output has
@@ -471,7 +492,7 @@ void Rewriter::leave_out(const Unit& unit, const Entry& entry, AttributeSet attr
   if (all.size() >= 64) throw Error("an entry has more than 63 attributes");
   for (;;) {
     ByteWriter bytes;
-    bytes.uleb128(abbreviations_of(unit).copy_without(*entry.declaration, attributes));
+    bytes.uleb128(abbreviations_of(unit).copy_without(*entry.declaration, entry.in_pieces, attributes));
     for (size_t i = 0; i < all.size(); ++i) {
       if ((attributes >> i & 1) != 0) continue;
       const uint64_t end = i + 1 < all.size() ? entry.places[i + 1] : entry.end;
@@ -739,6 +760,7 @@ void Rewriter::run(NewImage& output) {
   }
   for (Unit& unit : units_) {
     for_entries(unit, [&](Entry& entry) {
+      choose_abbreviation(unit, entry);
       if (entry.is_root) {
         decide_base(unit, entry);
         make_plain(unit, entry);

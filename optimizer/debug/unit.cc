@@ -287,11 +287,32 @@ Abbreviations::Abbreviations(std::span<const uint8_t> section, uint64_t offset,
   }
 }
 
-uint64_t Abbreviations::copy_without(const Declaration& declaration, AttributeSet attributes) {
+uint64_t Abbreviations::number_of(const Copy& copy) {
   const uint64_t last = sparse_.empty() ? dense_.size() : sparse_.rbegin()->first;
   if (last > ~uint64_t{0} / 2) throw Error("an abbreviation has a number without numbers behind it");
-  return copies_.try_emplace({declaration.code, attributes}, last + copies_.size() + 1)
-      .first->second;
+  return copies_.try_emplace(copy, last + copies_.size() + 1).first->second;
+}
+
+uint64_t Abbreviations::copy_without(const Declaration& declaration, bool in_pieces,
+                                     AttributeSet attributes) {
+  return number_of({declaration.code, in_pieces, attributes});
+}
+
+void Abbreviations::add_copy_in_pieces(Declaration& declaration) {
+  if (declaration.in_pieces || declaration.copy_in_pieces != 0) return;
+  const auto size = [](uint64_t number) {
+    ByteWriter bytes;
+    bytes.uleb128(number);
+    return bytes.size();
+  };
+  const Copy copy{declaration.code, true, 0};
+  const uint64_t number = number_of(copy);
+  if (size(number) == size(declaration.code)) {
+    declaration.copy_in_pieces = number;
+  } else {
+    copies_.erase(copy);
+    declaration.in_pieces = true;
+  }
 }
 
 Declaration& Abbreviations::find_sparse(uint64_t code) {
@@ -332,7 +353,7 @@ void write_declaration(const Declaration& declaration, const dwarf::FormParams& 
   const bool made_plain =
       declaration.without_file && declaration.tag == dwarf::DW_TAG_skeleton_unit;
   out.uleb128(declaration.code);
-  out.uleb128(made_plain ? dwarf::DW_TAG_compile_unit : declaration.tag);
+  out.uleb128(made_plain ? uint16_t{dwarf::DW_TAG_compile_unit} : declaration.tag);
   out.write<uint8_t>(declaration.has_children ? 1 : 0);
   if (made_plain) write(next_padding++, dwarf::DW_FORM_data8);
   ExtentFields fields;
@@ -370,11 +391,12 @@ void write_declaration(const Declaration& declaration, const dwarf::FormParams& 
 void Abbreviations::write(const dwarf::FormParams& form, ByteWriter& out) const {
   for (const Declaration& declaration : dense_) write_declaration(declaration, form, out);
   for (const auto& [code, declaration] : sparse_) write_declaration(declaration, form, out);
-  for (const auto& [what, number] : copies_) {
-    const auto& [code, left_out] = what;
-    Declaration copy = code - 1 < dense_.size() ? dense_[code - 1] : sparse_.at(code);
-    copy.code = number;
-    write_declaration(copy, form, out, left_out);
+  for (const auto& [copy, number] : copies_) {
+    Declaration declaration =
+        copy.code - 1 < dense_.size() ? dense_[copy.code - 1] : sparse_.at(copy.code);
+    declaration.code = number;
+    declaration.in_pieces |= copy.in_pieces;
+    write_declaration(declaration, form, out, copy.left_out);
   }
   out.write<uint8_t>(0);
 }

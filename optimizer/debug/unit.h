@@ -3,12 +3,12 @@
 
 #include <llvm/BinaryFormat/Dwarf.h>
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "optimizer/base/bytes.h"
@@ -69,8 +69,10 @@ struct Declaration {
   bool has_entry_pc = false;
   static constexpr uint32_t kVariable = ~uint32_t{0};
   uint32_t size = 0;  // bytes of all values of an entry, where all entries have the same
-  /// The entries have their code in several pieces: low_pc and high_pc give way to ranges.
+  /// All entries have their code in several pieces: low_pc and high_pc give way to ranges.
   bool in_pieces = false;
+  /// Only some have: these get the number of a copy that is in pieces; 0: there is no such copy.
+  uint64_t copy_in_pieces = 0;
   /// Another file would describe the code before rewriting: the entry must not name the file.
   bool without_file = false;
   uint8_t callee = kNoAttribute;  // of a call
@@ -101,7 +103,10 @@ class Abbreviations {
   }
   /// The number of a copy of `declaration` without some attributes, and with a block of padding
   /// behind the others.
-  uint64_t copy_without(const Declaration& declaration, AttributeSet attributes);
+  uint64_t copy_without(const Declaration& declaration, bool in_pieces, AttributeSet attributes);
+  /// Makes a copy of `declaration` that is in pieces, if its number takes as many bytes; else
+  /// `declaration` itself becomes in pieces.
+  void add_copy_in_pieces(Declaration& declaration);
   /// Appends the table with what the declarations have become.
   void write(const dwarf::FormParams& form, ByteWriter& out) const;
 
@@ -110,8 +115,16 @@ class Abbreviations {
 
   std::vector<Declaration> dense_;  // codes 1, 2, 3 ...
   std::map<uint64_t, Declaration> sparse_;
-  /// Numbers of declarations, what their copies lack, and the numbers of these, behind all others.
-  std::map<std::pair<uint64_t, AttributeSet>, uint64_t> copies_;
+  struct Copy {
+    uint64_t code = 0;  // of what it is a copy of
+    bool in_pieces = false;
+    AttributeSet left_out = 0;
+
+    auto operator<=>(const Copy&) const = default;
+  };
+  uint64_t number_of(const Copy& copy);
+
+  std::map<Copy, uint64_t> copies_;  // and their numbers, behind all others
 };
 
 ExtentFields extent_fields(const Declaration& declaration, const dwarf::FormParams& form);
