@@ -19,6 +19,8 @@ struct Platform {
   std::string_view key;           // as Machine::name has it
   std::string_view emulator;      // empty: the host runs its programs itself
   bool emulator_is_ours = false;  // it lies beside the command
+  // Under which a model of its processors is driven; empty: `emulator` does that.
+  std::string_view model_emulator;
   std::string_view sysroot;       // where its dynamic linker and libraries are; empty: /
 
   // How the emulator spells its options; each takes a word, but for the last. Empty: it has none.

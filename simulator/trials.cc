@@ -147,6 +147,7 @@ Trials Series::run(size_t runs) {
 void Series::judge() {
   using Compared = Trials::Compared;
   trials_.modelled = model_ != nullptr;
+  if (model_ != nullptr) trials_.model = model_->name;
   trials_.runs = trials_.costs.before.size();
   trials_.signal = first_->end.signal;
   trials_.exit_status = first_->end.exit_status;

@@ -1,0 +1,139 @@
+// Bytes to what the model needs of them.
+//
+// Micro-ops are counted as the decoders make them, in the fused domain, by three rules; an exact
+// table would be a row for each of 1,300 forms and each processor, and would move few figures. An
+// instruction is one micro-op; an instruction that both reads and writes memory as many as the
+// processor says (processors.h); a comparison or a simple arithmetic instruction together with the
+// conditional branch behind it is one. Example: `add %eax,(%rdi); cmp %ecx,%edx; jne` is two
+// micro-ops on Zen 3 and three on Golden Cove.
+//
+// Which instructions fuse: cmp, test, add, sub, inc, dec, and, or, xor on Zen 3 (Software
+// Optimization Guide, from memory); Intel's processors fuse fewer conditions, and or and xor not
+// (Optimization Reference Manual, from memory), which the model leaves out.
+//
+// Instructions that can neither fault nor be interrupted are counted together with the next one
+// that can (Piece::counted_at), which makes counting cheaper and leaves the counts exact.
+
+#include "simulator/x86_64/piece.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "optimizer/machine/x86_64/codec.h"
+#include "optimizer/machine/x86_64/meaning.h"
+
+namespace respike::simulator::x86 {
+namespace {
+
+using namespace ::respike::x86_64;
+
+/// Names are those of rows of the instruction tables, which stand for several instructions.
+bool fuses(const Form& form) {
+  constexpr std::string_view kFusing[] = {"cmp", "test", "add sub", "inc dec", "or and xor"};
+  return form.space == Space::legacy &&
+         std::ranges::find(kFusing, form.name) != std::end(kFusing);
+}
+
+/// Whether nothing stops the instruction, once it has begun: no memory, no trap.
+bool runs_through(const Form& form, const Effects& effects) {
+  return form.flow == Flow::none && !form.any && !form.x87 && effects.described &&
+         std::ranges::all_of(effects.memory_list(),
+                             [](const MemoryOperand& m) { return m.access == kNoAccess; }) &&
+         form.name != "div idiv";
+}
+
+bool reads_and_writes_memory(const Effects& effects) {
+  return std::ranges::any_of(effects.memory_list(), [](const MemoryOperand& m) {
+    return !m.stack && (m.access & kRead) != 0 && (m.access & kWrite) != 0;
+  });
+}
+
+Transfer transfer_of(const Form& form, const Decoded& decoded) {
+  const bool direct = is_direct(form);
+  switch (form.flow) {
+    case Flow::branch:
+      return Transfer::conditional;
+    case Flow::jump:
+      return direct ? Transfer::direct : Transfer::indirect;
+    case Flow::call:
+      return direct ? Transfer::direct_call : Transfer::indirect_call;
+    case Flow::ret:
+      return Transfer::returns;
+    default:
+      break;
+  }
+  const bool repeated = (decoded.prefixes & (Decoded::kRepeat | Decoded::kRepeatNot)) != 0;
+  return form.repeats && repeated ? Transfer::repeats : Transfer::none;
+}
+
+/// Cuts the code into fetches while it is read.
+class Cutter {
+ public:
+  Cutter(std::vector<Fetch>& fetches, unsigned entry_ops)
+      : fetches_(fetches), entry_ops_(entry_ops) {}
+
+  /// `joins`: the instruction is fused with the one before, and stays with it.
+  void add(uint64_t address, unsigned length, unsigned micro_ops, bool joins) {
+    if (!joins && (fetches_.empty() || fetches_.back().micro_ops + micro_ops > entry_ops_ ||
+                   fetches_.back().window() != address >> kWindowShift))
+      fetches_.push_back({address, 0, 0});
+    Fetch& fetch = fetches_.back();
+    fetch.micro_ops += uint8_t(micro_ops);
+    fetch.end = uint8_t(address + length - (fetch.window() << kWindowShift));
+  }
+
+ private:
+  std::vector<Fetch>& fetches_;
+  const unsigned entry_ops_;
+};
+
+}  // namespace
+
+std::unique_ptr<X86Piece> read_piece(uint64_t address, std::span<const uint8_t> code,
+                                     const Fetching& fetching) {
+  auto piece = std::make_unique<X86Piece>();
+  piece->address = address;
+  piece->behind = address + code.size();
+  Cutter cutter(piece->fetches, fetching.entry_ops);
+  bool can_fuse = false;
+  uint8_t uncounted = 0;
+  for (size_t at = 0; at < code.size();) {
+    const auto rest = code.subspan(at);
+    const Decoded decoded = decode(rest);
+    const size_t length = decoded.valid() ? decoded.length : rest.size();
+    unsigned micro_ops = 1;
+    bool fused = false, through = false;
+    if (decoded.valid()) {
+      const Form& form = form_of(decoded);
+      const Effects effects = effects_of(decoded, rest.data());
+      through = runs_through(form, effects);
+      fused = can_fuse && form.flow == Flow::branch && form.condition;
+      can_fuse = fuses(form);
+      if (fused)
+        micro_ops = 0;
+      else if (reads_and_writes_memory(effects))
+        micro_ops = fetching.read_write_ops;
+      piece->transfer = transfer_of(form, decoded);
+      if (is_direct(form))
+        piece->target = address + at + length + uint64_t(branch_distance(decoded, rest.data()));
+    }
+    cutter.add(address + at, unsigned(length), micro_ops, fused);
+    piece->micro_ops += micro_ops;
+    piece->last = address + at;
+    ++piece->instructions;
+    ++uncounted;
+    const bool counts = !through || at + length == code.size();
+    piece->counted_at.push_back(0);
+    if (counts) {
+      piece->counted_at[piece->counted_at.size() - uncounted] = uncounted;
+      uncounted = 0;
+    }
+    at += length;
+  }
+  piece->first_line = address >> kLineShift;
+  piece->last_line = (piece->behind - 1) >> kLineShift;
+  return piece;
+}
+
+}  // namespace respike::simulator::x86
