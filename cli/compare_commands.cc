@@ -248,12 +248,13 @@ std::string_view name_of(Trials::Compared compared) {
 void print(const ApplicationCheck& check) {
   const Trials& trials = check.trials;
   const simulator::Costs& costs = trials.costs;
-  if (trials.modelled) fmt::print("{:<22}  {}\n\n", "model", trials.model);
   print_heading(trials.modelled ? "cycles" : "microseconds");
   print_row("least", std::ranges::min(costs.before), std::ranges::min(costs.after));
   print_row("median", costs.median_before(), costs.median_after());
   print_row("most", std::ranges::max(costs.before), std::ranges::max(costs.after));
-  fmt::print("\n{:<22}  {} of each version\n", "runs", trials.runs);
+  fmt::print("\n");
+  if (trials.modelled) fmt::print("{:<22}  {}\n", "model", trials.model);
+  fmt::print("{:<22}  {} of each version\n", "runs", trials.runs);
   fmt::print("{:<22}  {}\n", "compared", name_of(trials.compared));
   print_left_alone(check.images);
   fmt::print("\n{}\n", check.verdict);

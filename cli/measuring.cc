@@ -115,7 +115,8 @@ void print_comparison(const Comparison& c, bool explain) {
   for (size_t i = 0; explain && i < c.before.components.size(); ++i)
     print_row(fmt::format("  {}", c.before.components[i].name), c.before.components[i].cycles,
               c.after.components[i].cycles);
-  fmt::print("\nspeedup                 {}\n", speedups(c, explain));
+  fmt::print("\nmodel                   {}\n", c.before.model);
+  fmt::print("speedup                 {}\n", speedups(c, explain));
   fmt::print("same output             {}\n", c.difference.empty() ? "yes" : "no");
 }
 

@@ -3,9 +3,12 @@
 //
 // The cache knows numbers of lines, blocks or pages of any size, but not their contents. Models of
 // processors use it. Most accesses are to the way that was used last in its set, and take one
-// comparison; others compare all ways without jumps, which would be hard to predict.
+// comparison. A small table remembers in which way numbers were last, so that most others take one
+// comparison more; the rest compare all ways, without jumps, which would be hard to predict.
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace respike::simulator {
@@ -21,11 +24,19 @@ class LruCache {
   bool access(uint64_t number) {
     Set& set = sets_[number % kSets];
     if (set.numbers[set.last] == number) return true;
+    uint8_t& hint = hints_[number % kHints];
+    if (set.numbers[hint] == number) {
+      use(set, hint);
+      return true;
+    }
     unsigned way = find(set, number);
     const bool hit = way < kWays;
-    if (!hit) way = oldest(set);
-    if (!hit) set.marks[way] = 0;
-    set.numbers[way] = number;
+    if (!hit) {
+      way = oldest(set);
+      set.marks[way] = 0;
+      set.numbers[way] = number;
+    }
+    hint = uint8_t(way);
     use(set, way);
     return hit;
   }
@@ -40,6 +51,8 @@ class LruCache {
   bool holds(uint64_t number) const { return find(sets_[number % kSets], number) < kWays; }
 
  private:
+  static constexpr unsigned kHints = std::bit_ceil(std::min(2 * kSets * kWays, 2048u));
+
   struct Set {
     std::array<uint64_t, kWays> numbers;
     std::array<uint64_t, kWays> used{};  // when
@@ -65,6 +78,7 @@ class LruCache {
   }
 
   std::array<Set, kSets> sets_;
+  std::array<uint8_t, kHints> hints_{};  // ways, by number
   uint64_t clock_ = 0;
 };
 

@@ -51,6 +51,7 @@ struct Events {
   // Only for x86-64.
   uint64_t repetitions;  // of string instructions: further times that one instruction began
   uint64_t micro_ops;
+  uint64_t execution_cycles;       // what data and dependencies are taken to cost
   uint64_t micro_op_fetches;       // entries of the micro-op cache that were needed
   uint64_t micro_op_misses;        // and were not there
   uint64_t second_branches;        // predicted right, by the second level of branch targets

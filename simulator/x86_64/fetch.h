@@ -98,13 +98,19 @@ class MicroOpCache {
 
   bool search(Set& set, const Fetch& fetch) {
     start_ = fetch.start;
-    unsigned way = kWays;
-    for (unsigned i = 0; i < kWays; ++i) way = set.starts[i] == fetch.start ? i : way;
+    uint8_t& hint = hints_[fetch.start % hints_.size()];  // the way of this start, mostly
+    unsigned way = hint;
+    if (set.starts[way] != fetch.start) {
+      way = kWays;
+      for (unsigned i = 0; i < kWays; ++i) way = set.starts[i] == fetch.start ? i : way;
+    }
     if (way < kWays && fetch.end <= set.ends[way]) {
+      hint = uint8_t(way);
       use(set, way);
       return true;
     }
     if (way == kWays) way = victim(set, fetch.window());
+    hint = uint8_t(way);
     set.starts[way] = fetch.start;
     return put(set, way, fetch.end, fetch.micro_ops);
   }
@@ -136,6 +142,7 @@ class MicroOpCache {
   }
 
   std::array<Set, kSets> sets_;
+  std::array<uint8_t, 2048> hints_{};
   uint64_t clock_ = 0;
   uint64_t start_ = ~uint64_t{0};  // of the entry of the last fetch
 };

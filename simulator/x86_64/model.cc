@@ -1,9 +1,10 @@
 // x86-64 processors of today: their parts put together.
 //
-// What these processors do with instructions that they have is hidden by hundreds of instructions in
-// flight, and is not modelled; what a layout of code changes is whether the instructions are there.
-// So the model is of the front end: caches, micro-op cache, translation buffers, predictors. Each
-// part counts what happens, each event has a published price, and the cycles are the sum.
+// What a layout of code changes is whether the processor has instructions to execute. So the model is
+// of the front end: caches, micro-op cache, translation buffers, predictors. Each part counts what
+// happens, each event has a price, and the cycles are the sum. How long instructions that are there
+// take, with hundreds of others in flight, is not modelled: it is one number for all instructions
+// (processors.h), without which the front end would be all of the time, and a gain far too large.
 //
 // A run is a sequence of pieces (machine_model.h). What does not depend on the past is computed
 // once, when a piece is read: its lines, the entries of the micro-op cache it needs, its micro-ops,
@@ -11,7 +12,8 @@
 // begins.
 //
 // Example: a loop of one piece of 6 micro-ops that ends with a taken branch, on Zen 3, costs one
-// cycle of issue each time and nothing else: its line, its entry and its branch are all known.
+// cycle of issue and about two of execution each time, and nothing else: its line, its entry and its
+// branch are all known.
 //
 // A string instruction that repeats itself (rep movsb) is executed by QEMU as often as it repeats.
 // Each repetition is an instruction in the counts, as in those of Valgrind, but costs nothing here:
@@ -48,7 +50,7 @@ class X86Processor final : public Processor {
     }
     previous_ = &piece;
     events_ = &events;
-    issue(piece.micro_ops);
+    issue(piece);
     events.micro_op_fetches += piece.fetches.size();
     for (const Fetch& fetch : piece.fetches) {
       events.micro_op_misses += !micro_ops_.access(fetch, falls_in);
@@ -60,11 +62,14 @@ class X86Processor final : public Processor {
   }
 
  private:
-  void issue(uint32_t micro_ops) {
-    events_->micro_ops += micro_ops;
-    slots_ += micro_ops;
+  void issue(const X86Piece& piece) {
+    events_->micro_ops += piece.micro_ops;
+    slots_ += piece.micro_ops;
     events_->issue_cycles += slots_ / Core::kWidth;
     slots_ %= Core::kWidth;
+    waiting_ += piece.instructions * Core::kExecutionTenths;
+    events_->execution_cycles += waiting_ / 10;
+    waiting_ %= 10;
   }
 
   /// The last instruction of `piece` has led to `next`.
@@ -144,7 +149,8 @@ class X86Processor final : public Processor {
   Events* events_ = nullptr;  // of the previous piece; while it is fetched, of the present one
   const X86Piece* previous_ = nullptr;
   uint64_t line_ = ~uint64_t{0}, page_ = ~uint64_t{0};
-  uint32_t slots_ = 0;  // micro-ops that have not filled a cycle yet
+  uint32_t slots_ = 0;    // micro-ops that have not filled a cycle yet
+  uint32_t waiting_ = 0;  // tenths of a cycle of execution that have not made a cycle yet
   typename Core::MicroOps micro_ops_;
   InstructionCache icache_;
   PlainInstructionCache plain_icache_;
@@ -173,6 +179,7 @@ class X86Model final : public MachineModel {
 
   std::vector<Component> components(const Events& e) const override {
     return {{"issue", e.issue_cycles},
+            {"execution", e.execution_cycles},
             {"micro-op cache misses", Core::kDecode * e.micro_op_misses},
             {"slower branch targets", Core::kSecondBranches * e.second_branches +
                                           Core::kThirdBranches * e.third_branches},

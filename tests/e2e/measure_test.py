@@ -31,7 +31,7 @@ FIELDS = (
 
 # simulator/measurement_file.h
 HEADER = struct.Struct("<8sII")
-EVENTS = 36 * 8  # bytes of simulator::Events
+EVENTS = 37 * 8  # bytes of simulator::Events
 
 # A thousand calls and returns; exit status 7.
 CALLS = """

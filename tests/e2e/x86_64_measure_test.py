@@ -22,7 +22,7 @@ if common.PROGRAMS.name != "x86_64":
     common.PROGRAMS = common.PROGRAMS / "x86_64"
 IMAGES = common.PROGRAMS / "images"
 BUILD = pathlib.Path(common.RESPIKE).parent
-EVENTS = 36 * 8  # bytes of simulator::Events
+EVENTS = 37 * 8  # bytes of simulator::Events
 MODELS = {"zen3": (13, 6), "goldencove": (17, 6)}  # cycles of a misprediction, micro-ops a cycle
 
 # Of glibc the variants for the oldest processors: emulators differ in what they have of newer ones.
