@@ -39,26 +39,27 @@ class X86Processor final : public Processor {
     bool falls_in = false;
     if (previous_ != nullptr && completed) {
       const X86Piece& before = *previous_;
-      if (before.transfer == Transfer::repeats && piece.address == before.last) {
-        // The same instruction once more; what is behind it, if anything is, follows by itself.
-        ++events.repetitions;
-        if (piece.behind == before.behind) return;
+      if (before.transfer == Transfer::repeats && piece.address == before.last()) {
+        ++events.repetitions;  // the same instruction once more
+        if (piece.behind() == before.behind()) return;
       }
-      falls_in = before.behind == piece.address;
+      falls_in = before.behind() == piece.address;
       if (before.transfer != Transfer::none && before.transfer != Transfer::repeats)
         transfer(before, piece.address, !falls_in);
     }
     previous_ = &piece;
     events_ = &events;
     issue(piece);
-    events.micro_op_fetches += piece.fetches.size();
-    for (const Fetch& fetch : piece.fetches) {
-      events.micro_op_misses += !micro_ops_.access(fetch, falls_in);
+    events.micro_op_fetches += piece.number_of_parts();
+    for (unsigned i = 0; i < piece.near_parts; ++i) {
+      events.micro_op_misses += !micro_ops_.access(piece.fetch(piece.near[i]), falls_in);
       falls_in = false;
     }
-    if (piece.last_line != line_ || piece.first_line != line_)
-      for (uint64_t line = piece.first_line; line <= piece.last_line; ++line)
-        if (line != line_) enter_line(line);
+    for (const X86Piece::Part& part : piece.far)
+      events.micro_op_misses += !micro_ops_.access(piece.fetch(part), false);
+    const uint64_t last_line = piece.last_line();
+    for (uint64_t line = piece.first_line(); line <= last_line; ++line)
+      if (line != line_) enter_line(line);
   }
 
  private:
@@ -80,17 +81,17 @@ class X86Processor final : public Processor {
     switch (piece.transfer) {
       case Transfer::conditional:
         ++events_->conditional_branches;
-        right = directions_.predict(piece.last, taken);
+        right = directions_.predict(piece.last(), taken);
         events_->direction_mispredicts += !right;
         break;
       case Transfer::direct_call:
-        if (taken) returns_.push(piece.behind);  // a call of the next instruction has no return
+        if (taken) returns_.push(piece.behind());  // a call of the next instruction has no return
         break;
       case Transfer::indirect_call:
-        returns_.push(piece.behind);
+        returns_.push(piece.behind());
         [[fallthrough]];
       case Transfer::indirect:
-        right = targets_.predict(piece.last, next);
+        right = targets_.predict(piece.last(), next);
         directions_.note_target(next);
         events_->target_mispredicts += !right;
         break;
@@ -107,7 +108,7 @@ class X86Processor final : public Processor {
     events_->taken_jumps += piece.transfer == Transfer::conditional ||
                             piece.transfer == Transfer::direct ||
                             piece.transfer == Transfer::indirect;
-    const auto level = branches_.access(piece.last);
+    const auto level = branches_.access(piece.last());
     if (!right) return;
     ++events_->predicted_taken;
     events_->second_branches += level == Level::second;

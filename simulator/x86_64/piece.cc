@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <string_view>
 
 #include "optimizer/machine/x86_64/codec.h"
@@ -67,24 +68,34 @@ Transfer transfer_of(const Form& form, const Decoded& decoded) {
   return form.repeats && repeated ? Transfer::repeats : Transfer::none;
 }
 
-/// Cuts the code into fetches while it is read.
+/// Cuts the code into parts while it is read.
 class Cutter {
  public:
-  Cutter(std::vector<Fetch>& fetches, unsigned entry_ops)
-      : fetches_(fetches), entry_ops_(entry_ops) {}
+  explicit Cutter(unsigned entry_ops) : entry_ops_(entry_ops) {}
 
   /// `joins`: the instruction is fused with the one before, and stays with it.
-  void add(uint64_t address, unsigned length, unsigned micro_ops, bool joins) {
+  void add(uint64_t address, size_t length, unsigned micro_ops, bool joins) {
     if (!joins && (fetches_.empty() || fetches_.back().micro_ops + micro_ops > entry_ops_ ||
                    fetches_.back().window() != address >> kWindowShift))
       fetches_.push_back({address, 0, 0});
     Fetch& fetch = fetches_.back();
     fetch.micro_ops += uint8_t(micro_ops);
-    fetch.end = uint8_t(address + length - (fetch.window() << kWindowShift));
+    fetch.end = uint8_t(std::min<uint64_t>(
+        address + length - (fetch.window() << kWindowShift), std::numeric_limits<uint8_t>::max()));
+  }
+
+  void put_into(X86Piece& piece) const {
+    for (const Fetch& fetch : fetches_) {
+      const X86Piece::Part part{uint16_t(fetch.start - piece.address), fetch.end, fetch.micro_ops};
+      if (piece.near_parts < X86Piece::kNear)
+        piece.near[piece.near_parts++] = part;
+      else
+        piece.far.push_back(part);
+    }
   }
 
  private:
-  std::vector<Fetch>& fetches_;
+  std::vector<Fetch> fetches_;
   const unsigned entry_ops_;
 };
 
@@ -94,8 +105,8 @@ std::unique_ptr<X86Piece> read_piece(uint64_t address, std::span<const uint8_t> 
                                      const Fetching& fetching) {
   auto piece = std::make_unique<X86Piece>();
   piece->address = address;
-  piece->behind = address + code.size();
-  Cutter cutter(piece->fetches, fetching.entry_ops);
+  piece->length = uint32_t(code.size());
+  Cutter cutter(fetching.entry_ops);
   bool can_fuse = false;
   uint8_t uncounted = 0;
   for (size_t at = 0; at < code.size();) {
@@ -118,9 +129,9 @@ std::unique_ptr<X86Piece> read_piece(uint64_t address, std::span<const uint8_t> 
       if (is_direct(form))
         piece->target = address + at + length + uint64_t(branch_distance(decoded, rest.data()));
     }
-    cutter.add(address + at, unsigned(length), micro_ops, fused);
-    piece->micro_ops += micro_ops;
-    piece->last = address + at;
+    cutter.add(address + at, length, micro_ops, fused);
+    piece->micro_ops += uint16_t(micro_ops);
+    piece->last_at = uint16_t(at);
     ++piece->instructions;
     ++uncounted;
     const bool counts = !through || at + length == code.size();
@@ -131,9 +142,15 @@ std::unique_ptr<X86Piece> read_piece(uint64_t address, std::span<const uint8_t> 
     }
     at += length;
   }
-  piece->first_line = address >> kLineShift;
-  piece->last_line = (piece->behind - 1) >> kLineShift;
+  cutter.put_into(*piece);
   return piece;
+}
+
+std::vector<Fetch> X86Piece::fetches() const {
+  std::vector<Fetch> result;
+  for (unsigned i = 0; i < near_parts; ++i) result.push_back(fetch(near[i]));
+  for (const Part& part : far) result.push_back(fetch(part));
+  return result;
 }
 
 }  // namespace respike::simulator::x86

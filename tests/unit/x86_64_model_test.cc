@@ -237,8 +237,8 @@ TEST(X86Piece, MicroOps) {
   EXPECT_EQ(cove->micro_ops, 3u);
   EXPECT_EQ(zen->instructions, 3u);
   EXPECT_EQ(zen->transfer, Transfer::conditional);
-  EXPECT_EQ(zen->last, 0x1004u);
-  EXPECT_EQ(zen->behind, 0x100au);
+  EXPECT_EQ(zen->last(), 0x1004u);
+  EXPECT_EQ(zen->behind(), 0x100au);
   EXPECT_EQ(zen->target, 0x1000u);
   EXPECT_EQ(read_piece(0x1000, join({kCompare, kNop, jne(0)}), kZen)->micro_ops, 3u);
   for (const Code& fusing : {kAdd, Code{0x83, 0xe9, 0x01}, Code{0xff, 0xc9}, Code{0x85, 0xc0}})
@@ -265,24 +265,24 @@ TEST(X86Piece, Transfers) {
 TEST(X86Piece, FetchesEndWithWindowsAndEntries) {
   // Ten no-ops from 6 bytes before the end of a window on: 6 in the first window, 4 in the next.
   const auto across = read_piece(0x103a, Code(10, 0x90), kZen);
-  ASSERT_EQ(across->fetches.size(), 2u);
-  EXPECT_EQ(across->fetches[0].start, 0x103au);
-  EXPECT_EQ(across->fetches[0].end, 64u);
-  EXPECT_EQ(across->fetches[0].micro_ops, 6u);
-  EXPECT_EQ(across->fetches[1].start, 0x1040u);
-  EXPECT_EQ(across->fetches[1].micro_ops, 4u);
-  EXPECT_EQ(across->first_line, 0x1040u / 64 - 1);
-  EXPECT_EQ(across->last_line, 0x1040u / 64);
+  ASSERT_EQ(across->fetches().size(), 2u);
+  EXPECT_EQ(across->fetches()[0].start, 0x103au);
+  EXPECT_EQ(across->fetches()[0].end, 64u);
+  EXPECT_EQ(across->fetches()[0].micro_ops, 6u);
+  EXPECT_EQ(across->fetches()[1].start, 0x1040u);
+  EXPECT_EQ(across->fetches()[1].micro_ops, 4u);
+  EXPECT_EQ(across->first_line(), 0x1040u / 64 - 1);
+  EXPECT_EQ(across->last_line(), 0x1040u / 64);
   // An entry has 8 micro-ops.
   const auto full = read_piece(0x1000, Code(20, 0x90), kZen);
-  ASSERT_EQ(full->fetches.size(), 3u);
-  EXPECT_EQ(full->fetches[1].start, 0x1008u);
-  EXPECT_EQ(full->fetches[2].micro_ops, 4u);
+  ASSERT_EQ(full->fetches().size(), 3u);
+  EXPECT_EQ(full->fetches()[1].start, 0x1008u);
+  EXPECT_EQ(full->fetches()[2].micro_ops, 4u);
   // An instruction across the boundary belongs to the window in which it starts.
   const auto over = read_piece(0x103f, join({kAdd, kNop}), kZen);
-  ASSERT_EQ(over->fetches.size(), 2u);
-  EXPECT_EQ(over->fetches[0].end, 65u);
-  EXPECT_EQ(over->fetches[1].start, 0x1041u);
+  ASSERT_EQ(over->fetches().size(), 2u);
+  EXPECT_EQ(over->fetches()[0].end, 65u);
+  EXPECT_EQ(over->fetches()[1].start, 0x1041u);
 }
 
 TEST(X86Piece, WhereInstructionsAreCounted) {
