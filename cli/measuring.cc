@@ -139,8 +139,8 @@ void print_comparison(const TimeComparison& c) {
   fmt::print("\nfaster                  in {} of {} pairs of runs{}\n", c.faster, c.pairs(),
              c.by_cycles ? ", by cycles" : "");
   if (c.beyond_noise())
-    fmt::print("speedup                 {:.3f}, with 95% confidence {:.3f} to {:.3f}\n", c.speedup(),
-               c.speedup_interval().low, c.speedup_interval().high);
+    fmt::print("speedup                 {:.3f}, with 95% confidence {:.3f} to {:.3f}\n",
+               c.speedup(), c.speedup_interval().low, c.speedup_interval().high);
   else
     fmt::print("speedup                 none: the {} vary more than they differ\n",
                c.by_cycles ? "cycles" : "times");

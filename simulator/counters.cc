@@ -5,8 +5,8 @@
 // and the processes that the program makes, and nothing of this process. The counts are complete
 // when the program has been waited for: the kernel adds what an inheritor counted when it ends.
 //
-// Only code of the program counts (exclude_kernel), which the kernel lets everybody count as long as
-// /proc/sys/kernel/perf_event_paranoid is at most 2. Virtual machines mostly have no counters.
+// Only code of the program counts (exclude_kernel), which the kernel lets everybody count as long
+// as /proc/sys/kernel/perf_event_paranoid is at most 2. Virtual machines mostly have no counters.
 //
 // Example: value 500, enabled 2 ms, running 1 ms: the event was counted half of the time, and
 // happened about 1,000 times.

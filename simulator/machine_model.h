@@ -46,7 +46,7 @@ struct Events {
   uint64_t flush_bubbles;
   uint64_t predicted_returns;   // taken and predicted right
   uint64_t predicted_indirect;  // taken and predicted right
-  uint64_t l2_itb_misses;  // of x86-64 as well
+  uint64_t l2_itb_misses;       // of x86-64 as well
 
   // Only for x86-64.
   uint64_t repetitions;  // of string instructions: further times that one instruction began

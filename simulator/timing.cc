@@ -108,7 +108,7 @@ double chance_of(size_t heads, size_t throws) {
 
 bool Patience::lasts(size_t runs) const {
   constexpr size_t kLeastRuns = 15, kMostRuns = 25;  // fewer than 8 pairs never say anything
-  constexpr std::chrono::seconds kEnough{5};        // no further run begins after that
+  constexpr std::chrono::seconds kEnough{5};         // no further run begins after that
   return runs < kLeastRuns ||
          (runs < kMostRuns && std::chrono::steady_clock::now() - start_ < kEnough);
 }

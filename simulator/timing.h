@@ -42,10 +42,11 @@ Interval interval_of_median(const std::vector<double>& sorted);
 
 struct TimeComparison {
   Times before, after;
-  size_t faster = 0;            // pairs of runs in which the second program cost less
-  std::vector<double> quotients;  // of each pair: what the first program cost by the second's; sorted
-  bool by_cycles = false;       // the costs are the cycles that the processor counted
-  std::string difference;       // one clause; empty: same output, same exit status
+  size_t faster = 0;  // pairs of runs in which the second program cost less
+  std::vector<double>
+      quotients;           // of each pair: what the first program cost by the second's; sorted
+  bool by_cycles = false;  // the costs are the cycles that the processor counted
+  std::string difference;  // one clause; empty: same output, same exit status
 
   size_t pairs() const { return before.runs(); }
   /// The median of the quotients.
@@ -66,8 +67,8 @@ void compare_costs(TimeComparison& comparison);
 /// for each pair.
 bool differ_in_time(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after);
 
-/// Whether a further pair of runs is worth its time: from 15 to 25 pairs, and none that begins after
-/// five seconds.
+/// Whether a further pair of runs is worth its time: from 15 to 25 pairs, and none that begins
+/// after five seconds.
 class Patience {
  public:
   bool lasts(size_t runs) const;

@@ -88,7 +88,8 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   empty_ = make_empty_state(
       "What does optimization gain? Give a <b>workload</b> above, and press <b>Compare</b>.<p>Both "
       "versions of "
-      "the program run on a model of the processor, which takes longer than a run; where the emulator "
+      "the program run on a model of the processor, which takes longer than a run; where the "
+      "emulator "
       "of the model is not installed, they are timed. Optimized libraries are in their places.",
       this);
   stack_ = new QStackedWidget(this);

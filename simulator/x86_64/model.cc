@@ -1,10 +1,11 @@
 // x86-64 processors of today: their parts put together.
 //
-// What a layout of code changes is whether the processor has instructions to execute. So the model is
-// of the front end: caches, micro-op cache, translation buffers, predictors. Each part counts what
-// happens, each event has a price, and the cycles are the sum. How long instructions that are there
-// take, with hundreds of others in flight, is not modelled: it is one number for all instructions
-// (processors.h), without which the front end would be all of the time, and a gain far too large.
+// What a layout of code changes is whether the processor has instructions to execute. So the model
+// is of the front end: caches, micro-op cache, translation buffers, predictors. Each part counts
+// what happens, each event has a price, and the cycles are the sum. How long instructions that are
+// there take, with hundreds of others in flight, is not modelled: it is one number for all
+// instructions (processors.h), without which the front end would be all of the time, and a gain far
+// too large.
 //
 // A run is a sequence of pieces (machine_model.h). What does not depend on the past is computed
 // once, when a piece is read: its lines, the entries of the micro-op cache it needs, its micro-ops,
@@ -12,8 +13,8 @@
 // begins.
 //
 // Example: a loop of one piece of 6 micro-ops that ends with a taken branch, on Zen 3, costs one
-// cycle of issue and about two of execution each time, and nothing else: its line, its entry and its
-// branch are all known.
+// cycle of issue and about two of execution each time, and nothing else: its line, its entry and
+// its branch are all known.
 //
 // A string instruction that repeats itself (rep movsb) is executed by QEMU as often as it repeats.
 // Each repetition is an instruction in the counts, as in those of Valgrind, but costs nothing here:
@@ -182,8 +183,8 @@ class X86Model final : public MachineModel {
     return {{"issue", e.issue_cycles},
             {"execution", e.execution_cycles},
             {"micro-op cache misses", Core::kDecode * e.micro_op_misses},
-            {"slower branch targets", Core::kSecondBranches * e.second_branches +
-                                          Core::kThirdBranches * e.third_branches},
+            {"slower branch targets",
+             Core::kSecondBranches * e.second_branches + Core::kThirdBranches * e.third_branches},
             {"unknown branches", Core::kUnknownBranch * e.unknown_branches},
             {"mispredicts, directions", Core::kMispredict * e.direction_mispredicts},
             {"mispredicts, targets", Core::kMispredict * e.target_mispredicts},

@@ -32,8 +32,7 @@ using namespace ::respike::x86_64;
 /// Names are those of rows of the instruction tables, which stand for several instructions.
 bool fuses(const Form& form) {
   constexpr std::string_view kFusing[] = {"cmp", "test", "add sub", "inc dec", "or and xor"};
-  return form.space == Space::legacy &&
-         std::ranges::find(kFusing, form.name) != std::end(kFusing);
+  return form.space == Space::legacy && std::ranges::find(kFusing, form.name) != std::end(kFusing);
 }
 
 /// Whether nothing stops the instruction, once it has begun: no memory, no trap.
@@ -80,8 +79,8 @@ class Cutter {
       fetches_.push_back({address, 0, 0});
     Fetch& fetch = fetches_.back();
     fetch.micro_ops += uint8_t(micro_ops);
-    fetch.end = uint8_t(std::min<uint64_t>(
-        address + length - (fetch.window() << kWindowShift), std::numeric_limits<uint8_t>::max()));
+    fetch.end = uint8_t(std::min<uint64_t>(address + length - (fetch.window() << kWindowShift),
+                                           std::numeric_limits<uint8_t>::max()));
   }
 
   void put_into(X86Piece& piece) const {

@@ -23,8 +23,8 @@ enum class Transfer : uint8_t {
   repeats,  // a string instruction that leads to itself until it is done
 };
 
-/// In few bytes, since a run goes through tens of thousands of pieces, which the host's caches have to
-/// hold beside the emulator's code.
+/// In few bytes, since a run goes through tens of thousands of pieces, which the host's caches have
+/// to hold beside the emulator's code.
 struct alignas(64) X86Piece : Piece {
   /// As Fetch has it, but for the start, which is relative to the piece.
   struct Part {

@@ -168,7 +168,8 @@ class TargetPredictor {
     constexpr uint64_t kTwoTargets = (uint64_t{1} << 2 * kShift) - 1;
     Entry& near = place(near_, address, history_ & kTwoTargets);
     Entry& far = place(far_, address, history_);
-    const uint64_t near_key = key(address, history_ & kTwoTargets), far_key = key(address, history_);
+    const uint64_t near_key = key(address, history_ & kTwoTargets),
+                   far_key = key(address, history_);
     const bool in_near = near.key == near_key, in_far = far.key == far_key;
     const uint64_t prediction = in_far ? far.target : in_near ? near.target : last;
     const bool right = prediction == target;

@@ -4,9 +4,11 @@
 //   SOG   AMD, Software Optimization Guide for AMD Family 19h Processors, 56665, 2020. Read only as
 //         LLVM quotes it (llvm/lib/Target/X86/X86ScheduleZnver3.td); marked "memory" otherwise.
 //   AT3   AnandTech, "AMD Zen 3 Ryzen Deep Dive Review", 2020, page 3, read
-//   ATG   AnandTech, "A Deep Dive into Intel's Alder Lake Microarchitectures", 2021, page 3, read in
+//   ATG   AnandTech, "A Deep Dive into Intel's Alder Lake Microarchitectures", 2021, page 3, read
+//   in
 //         part; OTG: overclock-then-game.com, "Alder Lake's review", 2022, read in part
-//   HP    notes on the chapter about Golden Cove in Hennessy and Patterson, "Computer Architecture",
+//   HP    notes on the chapter about Golden Cove in Hennessy and Patterson, "Computer
+//   Architecture",
 //         read; the book is not
 //   JC    github.com/jiegec/cpu, docs/comparison.md, read: sizes of branch predictors and
 //         translation buffers, with its sources
@@ -45,18 +47,20 @@ struct Zen3 {
   using SecondTranslationBuffer = LruCache<64, 8>;
 
   /// 1,024 and 6,656 entries: AT3, JC. Ways: assumed.
-  using Branches = BranchTargetBuffer<BranchTargets<256, 4>, BranchTargets<512, 13>, NoBranchTargets>;
-  using Targets = TargetPredictor<1536>;  // AT3, JC
+  using Branches =
+      BranchTargetBuffer<BranchTargets<256, 4>, BranchTargets<512, 13>, NoBranchTargets>;
+  using Targets = TargetPredictor<1536>;    // AT3, JC
   static constexpr unsigned kReturns = 32;  // JC
 
   static constexpr uint32_t kExecutionTenths = 3;  // of a cycle, for each instruction: EPYC
   static constexpr uint64_t kMispredict = 13;      // the common case: SOG 2.8
-  static constexpr uint64_t kSecondBranches = 3;  // bubbles: SOG, memory
+  static constexpr uint64_t kSecondBranches = 3;   // bubbles: SOG, memory
   static constexpr uint64_t kThirdBranches = 0;
   static constexpr uint64_t kUnknownBranch = 8;  // the decoder finds the branch: assumed
-  static constexpr uint64_t kDecode = 2;  // 8 macro-ops by 4 decoders instead of from the cache: AT3
-  static constexpr uint64_t kSecondLevel = 12;  // SOG, memory
-  static constexpr uint64_t kThirdLevel = 34;   // further cycles: 46 in all: SOG, memory
+  static constexpr uint64_t kDecode =
+      2;  // 8 macro-ops by 4 decoders instead of from the cache: AT3
+  static constexpr uint64_t kSecondLevel = 12;       // SOG, memory
+  static constexpr uint64_t kThirdLevel = 34;        // further cycles: 46 in all: SOG, memory
   static constexpr uint64_t kSecondTranslation = 7;  // assumed
   static constexpr uint64_t kWalk = 25;              // further cycles: assumed
 };
@@ -66,8 +70,8 @@ struct GoldenCove {
   static constexpr std::string_view kName = "goldencove";
 
   static constexpr unsigned kWidth = 6;  // micro-ops that are renamed in a cycle: ATG, memory
-  /// 4,096 micro-ops, 8 in a cycle: HP. 64 sets, 8 ways, at most 6 entries for a window of 64 bytes:
-  /// IOM, memory.
+  /// 4,096 micro-ops, 8 in a cycle: HP. 64 sets, 8 ways, at most 6 entries for a window of 64
+  /// bytes: IOM, memory.
   using MicroOps = MicroOpCache<64, 8, 8, 6>;
   /// The read with the operation, and the write: IOM, memory.
   static constexpr unsigned kReadWriteOps = 2;
@@ -86,12 +90,13 @@ struct GoldenCove {
 
   static constexpr uint32_t kExecutionTenths = 3;  // as Zen 3: assumed
   static constexpr uint64_t kMispredict = 17;      // ATG, memory
-  static constexpr uint64_t kSecondBranches = 1;  // bubbles: C&C
-  static constexpr uint64_t kThirdBranches = 2;   // bubbles: C&C
-  static constexpr uint64_t kUnknownBranch = 10;  // the decoder finds the branch: assumed
-  static constexpr uint64_t kDecode = 2;  // 8 micro-ops by 6 decoders (HP) instead of from the cache
-  static constexpr uint64_t kSecondLevel = 15;  // C&C
-  static constexpr uint64_t kThirdLevel = 55;   // further cycles: 70 in all: C&C
+  static constexpr uint64_t kSecondBranches = 1;   // bubbles: C&C
+  static constexpr uint64_t kThirdBranches = 2;    // bubbles: C&C
+  static constexpr uint64_t kUnknownBranch = 10;   // the decoder finds the branch: assumed
+  static constexpr uint64_t kDecode =
+      2;  // 8 micro-ops by 6 decoders (HP) instead of from the cache
+  static constexpr uint64_t kSecondLevel = 15;       // C&C
+  static constexpr uint64_t kThirdLevel = 55;        // further cycles: 70 in all: C&C
   static constexpr uint64_t kSecondTranslation = 7;  // assumed
   static constexpr uint64_t kWalk = 25;              // further cycles: assumed
 };

@@ -191,7 +191,8 @@ TEST_F(WorkPagesTest, OneOfSeveralProgramsIsRun) {
 
 TEST_F(WorkPagesTest, ACommandASessionAndACheckAreRun) {
   const char* mount = "mount -t binfmt_misc none /proc/sys/fs/binfmt_misc";
-  if (run_command("unshare", {"--user", "--mount", "--map-root-user", "sh", "-c", mount}).status != 0)
+  if (run_command("unshare", {"--user", "--mount", "--map-root-user", "sh", "-c", mount}).status !=
+      0)
     GTEST_SKIP() << "no binfmt_misc in user namespaces here";
   register_by_command(world_.build_echo("gcc"), "echo");
   world_.ok({"instrument", "echo"});
@@ -215,7 +216,8 @@ TEST_F(WorkPagesTest, ACommandASessionAndACheckAreRun) {
   what->setCurrentIndex(3);
   find<QLineEdit>("Arguments")->setText("d");
   press("Run");
-  ASSERT_TRUE(wait_for([&] { return output()->toPlainText().contains("ship"); }, milliseconds(60000)));
+  ASSERT_TRUE(
+      wait_for([&] { return output()->toPlainText().contains("ship"); }, milliseconds(60000)));
   wait_for_the_end();
   what->setCurrentIndex(0);
   find<QCheckBox>("guard")->setChecked(true);
