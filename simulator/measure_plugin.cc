@@ -168,7 +168,7 @@ void on_instructions(unsigned vcpu, void* data) {
 void add_counting(qemu_plugin_tb* block, size_t instructions, const Piece& piece, Events& events) {
   const std::vector<uint8_t>& counted_at = piece.counted_at;
   for (size_t i = 0; i < instructions; i++) {
-    const uint64_t count = counted_at.size() == instructions ? counted_at[i] : 1;
+    const uint64_t count = i < counted_at.size() ? counted_at[i] : 1;
     if (count == 0) continue;
     qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
     if (g_several_threads)
@@ -199,7 +199,6 @@ KnownPiece& piece_of(qemu_plugin_tb* block, const std::vector<uint8_t>& code) {
                    .number = g_number_of_pieces++,
                    .image = file ? file->path : "",
                    .offset = offset});
-  known.back().piece->instructions = uint32_t(qemu_plugin_tb_n_insns(block));
   return known.back();
 }
 

@@ -13,6 +13,11 @@
 //
 // Instructions that can neither fault nor be interrupted are counted together with the next one
 // that can (Piece::counted_at), which makes counting cheaper and leaves the counts exact.
+//
+// QEMU ends a block before an instruction that crosses a page, but shows the plugin the bytes of
+// this instruction up to the page's end: what does not decode behind other instructions is no part
+// of the piece. (If it is an instruction that the decoder does not know, control leaves the piece
+// before its end, as far as the model knows.)
 
 #include "simulator/x86_64/piece.h"
 
@@ -108,9 +113,17 @@ std::unique_ptr<X86Piece> read_piece(uint64_t address, std::span<const uint8_t> 
   Cutter cutter(fetching.entry_ops);
   bool can_fuse = false;
   uint8_t uncounted = 0;
+  const auto count_here = [&] {
+    if (uncounted > 0) piece->counted_at[piece->counted_at.size() - uncounted] = uncounted;
+    uncounted = 0;
+  };
   for (size_t at = 0; at < code.size();) {
     const auto rest = code.subspan(at);
     const Decoded decoded = decode(rest);
+    if (!decoded.valid() && at > 0) {  // see above
+      piece->length = uint32_t(at);
+      break;
+    }
     const size_t length = decoded.valid() ? decoded.length : rest.size();
     unsigned micro_ops = 1;
     bool fused = false, through = false;
@@ -133,14 +146,11 @@ std::unique_ptr<X86Piece> read_piece(uint64_t address, std::span<const uint8_t> 
     piece->last_at = uint16_t(at);
     ++piece->instructions;
     ++uncounted;
-    const bool counts = !through || at + length == code.size();
     piece->counted_at.push_back(0);
-    if (counts) {
-      piece->counted_at[piece->counted_at.size() - uncounted] = uncounted;
-      uncounted = 0;
-    }
+    if (!through) count_here();
     at += length;
   }
+  count_here();
   cutter.put_into(*piece);
   return piece;
 }

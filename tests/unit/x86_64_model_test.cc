@@ -296,7 +296,18 @@ TEST(X86Piece, WhereInstructionsAreCounted) {
   EXPECT_EQ(counted({kAdd, kDivide, kRet}), (Counts{2, 0, 1}));
   EXPECT_EQ(counted({kAdd, kCompare, jne(0)}), (Counts{3, 0, 0}));
   EXPECT_EQ(counted({{0x8d, 0x07}, kRet}), (Counts{2, 0})) << "lea reads no memory";
-  EXPECT_EQ(counted({kAdd, {0x06}}), (Counts{2, 0})) << "no instruction";
+}
+
+TEST(X86Piece, HalfAnInstructionAtTheEndIsNone) {
+  const auto piece = read_piece(0x1000, join({kAdd, kAdd, {0x0f, 0x85, 0x00}}), kZen);
+  EXPECT_EQ(piece->instructions, 2u);
+  EXPECT_EQ(piece->counted_at, (std::vector<uint8_t>{2, 0}));
+  EXPECT_EQ(piece->behind(), 0x1004u);
+  EXPECT_EQ(piece->transfer, Transfer::none);
+  EXPECT_EQ(piece->fetches()[0].end, 4u);
+  const auto alone = read_piece(0x1000, Code{0x06, 0x06}, kZen);
+  EXPECT_EQ(alone->instructions, 1u);
+  EXPECT_EQ(alone->behind(), 0x1002u);
 }
 
 // ---- processors ----
