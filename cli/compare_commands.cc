@@ -32,7 +32,7 @@ using simulator::Trials;
 constexpr size_t kProcedures = 10;  // of the largest gains, and of the largest losses
 
 struct CompareArguments {
-  std::string model;               // empty: by the program
+  std::string model;               // empty: by the program; or simulator::kNative
   std::string before, after;       // `after` empty: `before` is an application
   std::vector<std::string> words;  // arguments of both
   bool json = false;
@@ -53,8 +53,8 @@ void judge(const Compared& c, const CompareArguments& arguments) {
 
 void compare_files(const CompareArguments& arguments) {
   const std::string &before = arguments.before, &after = arguments.after;
-  const ModelInfo* const model = arguments.model.empty() ? simulator::model_for(before)
-                                                         : simulator::find_model(arguments.model);
+  std::string why_timed;
+  const ModelInfo* const model = simulator::model_for(before, arguments.model, &why_timed);
   const simulator::Workload workload{.arguments = arguments.words,
                                      .variables = variables_to_find_libraries(after, before)};
   const auto enter = measure_originals();
@@ -69,7 +69,7 @@ void compare_files(const CompareArguments& arguments) {
   }
   const TimeComparison c = simulator::compare_times({.program = before, .enter = enter},
                                                     {.program = after, .enter = enter}, workload);
-  complain(kNoModel);
+  note_times(why_timed, c.before.uncounted);
   if (arguments.json)
     fmt::print("{}\n", text_of(to_json(c)));
   else
@@ -205,7 +205,7 @@ void compare_versions(const CompareArguments& arguments, const DatabaseOption& d
   with_environment(database, [&](Environment& environment) {
     c = compare_application(environment, name, {.arguments = arguments.words}, arguments.model);
   });
-  if (c.timed) complain(kNoModel);
+  if (c.timed) note_times(c.why_timed, c.timed->before.uncounted);
   if (arguments.json)
     fmt::print("{}\n", text_of(json_of(c, name)));
   else if (arguments.csv)
@@ -225,6 +225,7 @@ void compare_versions(const CompareArguments& arguments, const DatabaseOption& d
 
 struct CheckArguments {
   std::string name;
+  std::string model;  // as CompareArguments has it
   std::vector<std::string> words;
   size_t runs = 0;
   bool json = false;
@@ -251,7 +252,9 @@ void print(const ApplicationCheck& check) {
   print_row("least", std::ranges::min(costs.before), std::ranges::min(costs.after));
   print_row("median", costs.median_before(), costs.median_after());
   print_row("most", std::ranges::max(costs.before), std::ranges::max(costs.after));
-  fmt::print("\n{:<22}  {} of each version\n", "runs", trials.runs);
+  fmt::print("\n");
+  if (trials.modelled) fmt::print("{:<22}  {}\n", "model", trials.model);
+  fmt::print("{:<22}  {} of each version\n", "runs", trials.runs);
   fmt::print("{:<22}  {}\n", "compared", name_of(trials.compared));
   print_left_alone(check.images);
   fmt::print("\n{}\n", check.verdict);
@@ -263,6 +266,7 @@ Json json_of(const ApplicationCheck& check, const std::string& name) {
           {"program", check.program},
           {"ship", check.ship},
           {"verdict", check.verdict},
+          {"model", trials.model},
           {"runs", trials.runs},
           {"compared", name_of(trials.compared)},
           {"difference", trials.difference},
@@ -281,7 +285,7 @@ void run_check(const CheckArguments& arguments, const DatabaseOption& database) 
   ApplicationCheck check;
   with_environment(database, [&](Environment& environment) {
     check = check_application(environment, arguments.name, {.arguments = arguments.words},
-                              arguments.runs);
+                              arguments.runs, arguments.model);
   });
   if (arguments.json)
     fmt::print("{}\n", text_of(json_of(check, arguments.name)));
@@ -315,7 +319,7 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
     else
       compare_files(*compared);
   });
-  add_model_option(*compare, compared->model);
+  add_model_options(*compare, compared->model);
   CLI::Option* json = compare->add_flag("--json", compared->json, "print JSON");
   compare
       ->add_flag(
@@ -341,8 +345,9 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
   check->add_option("NAME", checked->name, "application")->required();
   check
       ->add_option("--runs", checked->runs,
-                   "of each version, at least 2; by default 3 on a model, 8 to 25 without one")
+                   "of each version, at least 2; by default 3 on a model, 15 to 25 without one")
       ->check(CLI::Range(2u, 100000u));
+  add_model_options(*check, checked->model);
   check->add_flag("--json", checked->json, "print JSON");
 }
 

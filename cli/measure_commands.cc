@@ -25,7 +25,7 @@ using simulator::Times;
 constexpr size_t kProcedures = 20;  // that the table has
 
 struct MeasureArguments {
-  std::string model;               // empty: by the program
+  std::string model;               // empty: by the program; or simulator::kNative
   std::vector<std::string> words;  // the program and its arguments
   std::string by;                  // image, procedure or empty
   bool json = false;
@@ -48,6 +48,11 @@ void print_times(const Times& times) {
   fmt::print("{:<22}  {:>17}  microseconds of processor time\n", "least", grouped(times.least()));
   fmt::print("{:<22}  {:>17}  half of the runs: {} to {}\n", "median", grouped(times.median()),
              grouped(times.lower()), grouped(times.upper()));
+  const auto events = simulator::hardware_events();
+  for (size_t i = 0; i < events.size(); ++i)
+    if (const auto median = simulator::median_of(times.counts, i))
+      fmt::print("{:<22}  {:>17}  counted by the processor, median\n", events[i].label,
+                 grouped(*median));
 }
 
 // ---- where the cycles go ----
@@ -108,8 +113,8 @@ void run_measure(const MeasureArguments& arguments) {
                                   .arguments = {arguments.words.begin() + 1, arguments.words.end()},
                                   .enter = measure_originals(),
                                   .places = !arguments.by.empty()};
-  const ModelInfo* model = arguments.model.empty() ? simulator::model_for(program)
-                                                   : simulator::find_model(arguments.model);
+  std::string why_timed;
+  const ModelInfo* model = simulator::model_for(program, arguments.model, &why_timed);
   int exit_status = 0;
   if (model != nullptr) {
     const Measurement measured = simulator::measure(*model, run);
@@ -123,11 +128,12 @@ void run_measure(const MeasureArguments& arguments) {
     }
   } else {
     if (!arguments.by.empty())
-      throw Error("there is no model of its machine's processors, which would tell where cycles go",
+      throw Error(fmt::format("{}, which would tell where cycles go",
+                              why_timed.empty() ? "--native leaves out the model" : why_timed),
                   program);
     const Times times = simulator::time_runs(run);
     exit_status = times.exit_status;
-    complain(kNoModel);
+    note_times(why_timed, times.uncounted);
     if (arguments.json)
       fmt::print("{}\n", text_of(to_json(times)));
     else
@@ -149,7 +155,7 @@ void add_measure_command(CLI::App& app, const std::vector<std::string>& words) {
     arguments->words = words;
     run_measure(*arguments);
   });
-  add_model_option(*measure, arguments->model);
+  add_model_options(*measure, arguments->model);
   measure->add_option("--by", arguments->by, "also say where the cycles go: image or procedure")
       ->check(CLI::IsMember({"image", "procedure"}));
   measure->add_flag("--json", arguments->json, "print JSON");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "optimizer/base/error.h"
 #include "tas/interception.h"
@@ -31,12 +32,17 @@ Json to_json(const simulator::Measurement& m) {
 }
 
 Json to_json(const simulator::Times& times) {
-  return {{"runs", times.runs()},
-          {"least_microseconds", times.least()},
-          {"median_microseconds", times.median()},
-          {"lower_quartile_microseconds", times.lower()},
-          {"upper_quartile_microseconds", times.upper()},
-          {"exit_status", times.exit_status}};
+  Json result = {{"runs", times.runs()},
+                 {"least_microseconds", times.least()},
+                 {"median_microseconds", times.median()},
+                 {"lower_quartile_microseconds", times.lower()},
+                 {"upper_quartile_microseconds", times.upper()},
+                 {"exit_status", times.exit_status}};
+  const auto events = simulator::hardware_events();
+  for (size_t i = 0; i < events.size(); ++i)
+    if (const auto median = simulator::median_of(times.counts, i))
+      result["counted"][std::string(events[i].key)] = *median;
+  return result;
 }
 
 Json to_json(const TimeComparison& c) {
@@ -44,6 +50,10 @@ Json to_json(const TimeComparison& c) {
           {"after", to_json(c.after)},
           {"pairs", c.pairs()},
           {"faster_pairs", c.faster},
+          {"cost", c.by_cycles ? "cycles" : "microseconds"},
+          {"speedup", c.speedup()},
+          {"speedup_low", c.speedup_interval().low},
+          {"speedup_high", c.speedup_interval().high},
           {"beyond_noise", c.beyond_noise()},
           {"same_output", c.difference.empty()}};
 }
@@ -105,7 +115,8 @@ void print_comparison(const Comparison& c, bool explain) {
   for (size_t i = 0; explain && i < c.before.components.size(); ++i)
     print_row(fmt::format("  {}", c.before.components[i].name), c.before.components[i].cycles,
               c.after.components[i].cycles);
-  fmt::print("\nspeedup                 {}\n", speedups(c, explain));
+  fmt::print("\nmodel                   {}\n", c.before.model);
+  fmt::print("speedup                 {}\n", speedups(c, explain));
   fmt::print("same output             {}\n", c.difference.empty() ? "yes" : "no");
 }
 
@@ -116,12 +127,31 @@ void print_comparison(const TimeComparison& c) {
   print_row("median", before.median(), after.median());
   print_row("a quarter takes less", before.lower(), after.lower());
   print_row("a quarter takes more", before.upper(), after.upper());
-  fmt::print("\nfaster                  in {} of {} pairs of runs\n", c.faster, c.pairs());
+  const auto events = simulator::hardware_events();
+  bool has_counts = false;
+  for (size_t i = 0; i < events.size(); ++i) {
+    const auto first = simulator::median_of(before.counts, i);
+    const auto second = simulator::median_of(after.counts, i);
+    if (!first || !second) continue;
+    if (!std::exchange(has_counts, true)) fmt::print("\nmedians of what the processor counted\n");
+    print_row(events[i].label, *first, *second);
+  }
+  fmt::print("\nfaster                  in {} of {} pairs of runs{}\n", c.faster, c.pairs(),
+             c.by_cycles ? ", by cycles" : "");
   if (c.beyond_noise())
-    fmt::print("speedup                 {:.3f}\n", c.speedup());
+    fmt::print("speedup                 {:.3f}, with 95% confidence {:.3f} to {:.3f}\n",
+               c.speedup(), c.speedup_interval().low, c.speedup_interval().high);
   else
-    fmt::print("speedup                 none: the times vary more than they differ\n");
+    fmt::print("speedup                 none: the {} vary more than they differ\n",
+               c.by_cycles ? "cycles" : "times");
   fmt::print("same output             {}\n", c.difference.empty() ? "yes" : "no");
+}
+
+void note_times(const std::string& why_timed, const std::string& uncounted) {
+  if (!why_timed.empty())
+    complain(fmt::format("note: {}: these are processor times on this host", why_timed));
+  else if (!uncounted.empty())
+    complain(fmt::format("note: {}: these are processor times", uncounted));
 }
 
 void note_exit_status(const char* whose, int status) {
@@ -137,13 +167,19 @@ std::function<void()> measure_originals() {
   };
 }
 
-void add_model_option(CLI::App& command, std::string& model) {
+void add_model_options(CLI::App& command, std::string& model) {
   std::vector<std::string> names;
   for (const simulator::ModelInfo& info : simulator::models()) names.emplace_back(info.name);
+  CLI::Option* named =
+      command
+          .add_option("--model", model,
+                      "the processor that is modelled; by default one of the program's machine")
+          ->check(CLI::IsMember(names));
   command
-      .add_option("--model", model,
-                  "the processor that is modelled; by default one of the program's machine")
-      ->check(CLI::IsMember(names));
+      .add_flag_callback(
+          "--native", [&model] { model = simulator::kNative; },
+          "no model: run on this host's processor, several times, and read its counters or time it")
+      ->excludes(named);
 }
 
 std::string csv_cell(std::string_view text) {

@@ -15,9 +15,9 @@
 
 namespace respike::cli {
 
-constexpr const char* kNoModel =
-    "note: there is no model of this machine's processors yet: these are processor times on this "
-    "host";
+/// Says on stderr why these are times and not a model's figures, and why nothing was counted, if
+/// there is something to say.
+void note_times(const std::string& why_timed, const std::string& uncounted);
 
 /// What tables call memory without a file in which code ran.
 constexpr const char* kNoFile = "(code without a file)";
@@ -43,8 +43,8 @@ void note_exit_status(const char* whose, int status);
 /// sessions. Returns what makes their world (ProgramRun::enter).
 std::function<void()> measure_originals();
 
-/// --model NAME.
-void add_model_option(CLI::App& command, std::string& model);
+/// --model NAME and --native, which is simulator::kNative.
+void add_model_options(CLI::App& command, std::string& model);
 
 /// A text as a cell of a file of comma-separated values.
 std::string csv_cell(std::string_view text);

@@ -114,8 +114,8 @@ struct Versions {
     optimized = version_with(found, found.substitutions,
                              fmt::format("the optimized {}", found.program.string()));
   }
-  const ModelInfo* model(const std::string& wanted) const {
-    return wanted.empty() ? simulator::model_for(found.program) : simulator::find_model(wanted);
+  const ModelInfo* model(const std::string& wanted, std::string* why_timed = nullptr) const {
+    return simulator::model_for(found.program, wanted, why_timed);
   }
 
   OptimizedVersion found;
@@ -196,8 +196,8 @@ std::vector<ComparedProcedure> compare_procedures(Procedures& procedures, const 
 ApplicationComparison compare_application(Environment& environment, const std::string& name,
                                           const Workload& given, const std::string& wanted) {
   const Versions versions(environment, name);
-  const ModelInfo* model = versions.model(wanted);
   ApplicationComparison result;
+  const ModelInfo* model = versions.model(wanted, &result.why_timed);
   result.program = versions.found.program;
   result.images = images_of(versions.found);
   if (environment.progress) environment.progress(result.program, "run both versions", 0.0);
@@ -279,14 +279,15 @@ std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
 }
 
 ApplicationCheck check_application(Environment& environment, const std::string& name,
-                                   const Workload& workload, size_t runs) {
+                                   const Workload& workload, size_t runs,
+                                   const std::string& wanted) {
   const Versions versions(environment, name);
   ApplicationCheck result;
   result.program = versions.found.program;
   result.images = images_of(versions.found);
   if (environment.progress) environment.progress(result.program, "run both versions", 0.0);
-  result.trials = simulator::try_versions(versions.model(""), versions.original, versions.optimized,
-                                          workload, runs);
+  result.trials = simulator::try_versions(versions.model(wanted), versions.original,
+                                          versions.optimized, workload, runs);
   std::tie(result.ship, result.verdict) = verdict_of(result.trials);
   return result;
 }

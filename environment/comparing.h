@@ -36,6 +36,7 @@ struct ApplicationComparison {
   std::string program;                             // path
   std::optional<simulator::Comparison> modelled;   // where the machine has a model
   std::optional<simulator::TimeComparison> timed;  // else
+  std::string why_timed;                           // as simulator::model_for() says
   std::vector<ComparedImage> images;               // most cycles first
   std::vector<ComparedProcedure> procedures;       // the largest gain first; without a model none
 
@@ -46,9 +47,9 @@ struct ApplicationComparison {
 };
 
 /// Runs the program of an application in its original form and with all its optimized images in
-/// place, as run() does, on the model (empty: that of its machine) or, where there is none, in
-/// pairs on this host. `workload.places` does not matter. Throws Error when no image is optimized,
-/// when nothing can be put in place here, or as simulator::compare() does.
+/// place, as run() does, on the model that simulator::model_for() finds for `model` or, where there
+/// is none, in pairs on this host. `workload.places` does not matter. Throws Error when no image is
+/// optimized, when nothing can be put in place here, or as simulator::compare() does.
 ApplicationComparison compare_application(Environment& environment, const std::string& name,
                                           const simulator::Workload& workload,
                                           const std::string& model = {});
@@ -64,7 +65,8 @@ struct ApplicationCheck {
 /// Runs both as compare_application() does, `runs` times (0: a number that suits the machine), and
 /// says whether to ship. The same errors, but a version that a signal kills is a result.
 ApplicationCheck check_application(Environment& environment, const std::string& name,
-                                   const simulator::Workload& workload, size_t runs);
+                                   const simulator::Workload& workload, size_t runs,
+                                   const std::string& model = {});
 
 /// What the trials say: whether to ship, and one line why.
 std::pair<bool, std::string> verdict_of(const simulator::Trials& trials);

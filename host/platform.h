@@ -19,16 +19,18 @@ struct Platform {
   std::string_view key;           // as Machine::name has it
   std::string_view emulator;      // empty: the host runs its programs itself
   bool emulator_is_ours = false;  // it lies beside the command
-  std::string_view sysroot;       // where its dynamic linker and libraries are; empty: /
+  // Under which a model of its processors is driven; empty: `emulator` does that.
+  std::string_view model_emulator;
+  std::string_view sysroot;  // where its dynamic linker and libraries are; empty: /
 
   // How the emulator spells its options; each takes a word, but for the last. Empty: it has none.
   std::string_view sysroot_option, argv0_option;
-  std::string_view variable_option;  // sets a variable of the program's environment
-  std::string_view model_option;     // drives a machine model; without it, a plugin does
-  std::string_view places_option;    // with model_option: also where its events happen
-  std::string_view opened_option;    // notes what is opened in a folder; without it, a module does
+  std::string_view variable_option;   // sets a variable of the program's environment
+  std::string_view model_option;      // drives a machine model; without it, a plugin does
+  std::string_view places_option;     // with model_option: also where its events happen
+  std::string_view opened_option;     // notes what is opened in a folder; without it, a module does
   std::string_view attendant_option;  // with opened_option: who is asked for versions of it
-  std::string_view quiet_option;     // says nothing when a signal ends the program
+  std::string_view quiet_option;      // says nothing when a signal ends the program
 
   // What is built into its dynamic linker (glibc as Debian configures it).
   std::vector<std::string_view> library_folders;     // searched last

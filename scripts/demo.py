@@ -181,7 +181,8 @@ def compare(programs, folder):
             sys.exit(f"demo: {counting}: {trained.stderr.decode(errors='replace')}")
         common.respike_ok("image", "collect", *sorted(spool.iterdir()), "-o", result)
         common.optimize(program.image, output, "--profile", result)
-        command = ["compare", program.image, output, "--json", "--", "-batch"]
+        here = ["--native"] if common.is_native() else []
+        command = ["compare", program.image, output, *here, "--json", "--", "-batch"]
         outcome = common.respike(*command, stdin=reference)
         figures = json.loads(outcome.stdout)
         same = same and figures["same_output"]

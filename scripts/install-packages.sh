@@ -17,7 +17,8 @@ packages=(
   lld mold musl-tools                                  # other linkers and another C library of x86-64 programs
   binutils-ia64-linux-gnu zstd                         # Itanium code and its oracle; unpacking programs
   libssl-dev                                           # a static library with much assembly
-  qemu-user gdb-multiarch                              # running and unwinding Alpha programs
+  qemu-user gdb-multiarch                              # running and unwinding Alpha programs, measuring x86-64 programs
+  valgrind                                             # the oracle of the cache of the x86-64 models
   python3 dpkg-dev tcl make util-linux m4              # tests, Debian sources, SQLite's amalgamation, GMP
   qt6-base-dev qt6-svg-dev                             # the window
   xvfb openbox dbus-daemon at-spi2-core python3-pyatspi imagemagick  # its tests: a display, a user, screenshots

@@ -215,6 +215,8 @@ ProcessEnd start_and_wait(const fs::path& file, std::vector<std::string>& words,
   const SpawnOptions options(run, signals);
   pid_t process = 0;
   int error = 0;
+  std::optional<Counters> counters;
+  if (run.counted) counters.emplace();
   {
     std::optional<FixedAddresses> fixed;
     if (addresses == Addresses::fixed) fixed.emplace();
@@ -229,6 +231,7 @@ ProcessEnd start_and_wait(const fs::path& file, std::vector<std::string>& words,
   else
     end.exit_status = WEXITSTATUS(status);
   end.microseconds = microseconds_of(usage.ru_utime) + microseconds_of(usage.ru_stime);
+  if (counters) end.counts = counters->read();
   return end;
 }
 

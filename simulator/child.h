@@ -12,6 +12,7 @@
 
 #include "host/platform.h"
 #include "optimizer/base/deferred_signals.h"
+#include "simulator/counters.h"
 #include "simulator/program_run.h"
 
 namespace respike::simulator {
@@ -77,6 +78,7 @@ struct ProcessEnd {
   int exit_status = 0;
   int signal = 0;             // that killed it; 0: none
   uint64_t microseconds = 0;  // processor time, user and system, with the children it waited for
+  Counts counts;              // of the processor, if ProgramRun::counted
 };
 
 /// What messages call the program of a run.

@@ -46,7 +46,22 @@ struct Events {
   uint64_t flush_bubbles;
   uint64_t predicted_returns;   // taken and predicted right
   uint64_t predicted_indirect;  // taken and predicted right
-  uint64_t l2_itb_misses;
+  uint64_t l2_itb_misses;       // of x86-64 as well
+
+  // Only for x86-64.
+  uint64_t repetitions;  // of string instructions: further times that one instruction began
+  uint64_t micro_ops;
+  uint64_t execution_cycles;       // what data and dependencies are taken to cost
+  uint64_t micro_op_fetches;       // entries of the micro-op cache that were needed
+  uint64_t micro_op_misses;        // and were not there
+  uint64_t second_branches;        // predicted right, by the second level of branch targets
+  uint64_t third_branches;         // likewise, by the third level
+  uint64_t unknown_branches;       // likewise, but no level knew that there is a branch
+  uint64_t direction_mispredicts;  // these three are the mispredicts
+  uint64_t target_mispredicts;
+  uint64_t return_mispredicts;
+  uint64_t prefetch_hits;        // lines that were prefetched, and needed then
+  uint64_t plain_icache_misses;  // of a first level of the same form without a prefetcher
 
   Events& operator+=(const Events& other);
 };
@@ -70,6 +85,11 @@ struct Piece {
 
   uint64_t address = 0;       // of its first instruction, where the program runs it
   uint32_t instructions = 0;  // number of them
+
+  /// By instruction: how many instructions, from this one on, a feeder may count when this one
+  /// begins, since all of them will begin; 0 where an instruction before has been counted for this
+  /// one. Empty: each instruction counts when it begins.
+  std::vector<uint8_t> counted_at;
 };
 
 /// One processor: the state of caches and predictors. Used by one thread at a time.

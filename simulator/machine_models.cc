@@ -6,6 +6,7 @@
 
 #include "simulator/alpha21164/model.h"
 #include "simulator/itanium2/model.h"
+#include "simulator/x86_64/model.h"
 
 namespace respike::simulator {
 
@@ -35,6 +36,8 @@ const std::vector<ModelInfo>& models() {
   static const std::vector<ModelInfo> table = {
       {"alpha21164", MachineId::alpha, [] { return alpha21164::make_model(); }},
       {"itanium2", MachineId::ia64, [] { return itanium2::make_model(); }},
+      {"zen3", MachineId::x86_64, [] { return x86::make_zen3(); }},
+      {"goldencove", MachineId::x86_64, [] { return x86::make_goldencove(); }},
   };
   return table;
 }

@@ -159,8 +159,25 @@ void on_block_in_place(unsigned vcpu, void* data) {
   thread.processor->begin(*known.piece, *thread.events, completed);
 }
 
-void on_instruction(unsigned vcpu, void*) {
-  ++g_threads[vcpu].events->instructions;
+/// `data`: how many instructions count here.
+void on_instructions(unsigned vcpu, void* data) {
+  g_threads[vcpu].events->instructions += reinterpret_cast<uintptr_t>(data);
+}
+
+/// Counts the instructions of a block when they begin.
+void add_counting(qemu_plugin_tb* block, size_t instructions, const Piece& piece, Events& events) {
+  const std::vector<uint8_t>& counted_at = piece.counted_at;
+  for (size_t i = 0; i < instructions; i++) {
+    const uint64_t count = i < counted_at.size() ? counted_at[i] : 1;
+    if (count == 0) continue;
+    qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
+    if (g_several_threads)
+      qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_instructions, QEMU_PLUGIN_CB_NO_REGS,
+                                             reinterpret_cast<void*>(count));
+    else
+      qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
+                                                 &events.instructions, count);
+  }
 }
 
 KnownPiece& piece_of(qemu_plugin_tb* block, const std::vector<uint8_t>& code) {
@@ -199,15 +216,7 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
   KnownPiece& known = piece_of(block, code);
   Events* first_thread = &g_file->events[0];
   if (g_rows && !g_several_threads) first_thread = &add_row(0, known);
-  for (size_t i = 0; i < instructions; i++) {
-    qemu_plugin_insn* instruction = qemu_plugin_tb_get_insn(block, i);
-    if (g_several_threads)
-      qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_instruction, QEMU_PLUGIN_CB_NO_REGS,
-                                             nullptr);
-    else
-      qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                 &first_thread->instructions, 1);
-  }
+  add_counting(block, instructions, *known.piece, *first_thread);
   if (g_rows)
     qemu_plugin_register_vcpu_tb_exec_cb(block, on_block_in_place, QEMU_PLUGIN_CB_NO_REGS, &known);
   else

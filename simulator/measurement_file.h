@@ -10,7 +10,7 @@
 namespace respike::simulator {
 
 struct MeasurementFile {
-  static constexpr char kMagic[8] = {'R', 'S', 'P', 'K', 'M', 'S', 'R', '2'};
+  static constexpr char kMagic[8] = {'R', 'S', 'P', 'K', 'M', 'S', 'R', '3'};
   static constexpr uint32_t kThreads = 16384;
 
   char magic[8];

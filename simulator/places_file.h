@@ -26,7 +26,7 @@ struct PlaceRow {
 };
 
 struct PlacesFile {
-  static constexpr char kMagic[8] = {'R', 'S', 'P', 'K', 'P', 'L', 'C', '1'};
+  static constexpr char kMagic[8] = {'R', 'S', 'P', 'K', 'P', 'L', 'C', '2'};
   static constexpr uint32_t kRows = 1 << 20;
   static constexpr uint32_t kNamesSize = 64 << 10;
 

@@ -27,6 +27,7 @@ struct ProgramRun {
   bool by_own_path = false;  // how the program is started; otherwise by a link
   std::string name = {};     // what messages call the program; empty: its path
   bool places = false;       // also find out where the events of a model happen
+  bool counted = false;      // by the processor's counters, where there are some
 };
 
 /// One of two versions that are run alike.

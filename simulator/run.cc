@@ -57,23 +57,45 @@ fs::path find_plugin() {
   return path;
 }
 
+/// The emulator that drives models of a platform's processors; empty: it is not installed.
+fs::path model_emulator(const Platform& platform) {
+  return platform.model_emulator.empty()
+             ? find_command(platform.emulator, platform.emulator_is_ours)
+             : find_command(platform.model_emulator, false);
+}
+
+std::string_view model_emulator_name(const Platform& platform) {
+  return platform.model_emulator.empty() ? platform.emulator : platform.model_emulator;
+}
+
+/// Whether a variable is for the dynamic linker. Where program and emulator are for the same
+/// machine, the emulator's dynamic linker must not see it.
+bool is_for_linker(std::string_view variable) {
+  return variable.starts_with("LD_");
+}
+
 /// The environment of the run and the variables by which QEMU finds the plugin.
 std::vector<std::string> environment_for(const ModelInfo& model, const Folder& folder,
                                          const ProgramRun& run) {
   const Platform& platform = platform_of(model.machine);
   std::vector<std::string> variables;
   if (platform.model_option.empty())
-    variables = {fmt::format("QEMU_LD_PREFIX={}", sysroot_of(platform)), "QEMU_RAND_SEED=1",
+    variables = {"QEMU_RAND_SEED=1",
                  fmt::format("QEMU_PLUGIN={},{}={}/r,model={}", find_plugin().string(),
                              run.places ? "all" : "out", folder.results().string(), model.name)};
+  if (platform.model_option.empty() && !platform.native())
+    variables.push_back(fmt::format("QEMU_LD_PREFIX={}", sysroot_of(platform)));
+  if (platform.native()) variables.emplace_back("QEMU_CPU=max");  // all that QEMU knows
   variables.insert(variables.end(), run.variables.begin(), run.variables.end());
-  return environment_with(std::move(variables));
+  variables = environment_with(std::move(variables));
+  if (platform.native()) std::erase_if(variables, is_for_linker);
+  return variables;
 }
 
 /// The words of the emulator's command line.
 std::vector<std::string> words_for(const Platform& platform, const Folder& folder,
                                    const ProgramRun& run) {
-  std::vector<std::string> words = {std::string(platform.emulator),
+  std::vector<std::string> words = {std::string(model_emulator_name(platform)),
                                     std::string(platform.argv0_option), run.argv0};
   if (!platform.model_option.empty()) {
     words = emulator_words(platform, run.argv0);
@@ -81,6 +103,10 @@ std::vector<std::string> words_for(const Platform& platform, const Folder& folde
     if (run.places) words.emplace_back(platform.places_option);
   }
   if (!platform.quiet_option.empty()) words.emplace_back(platform.quiet_option);
+  if (platform.native())
+    for (const std::string& variable : environment_with(run.variables))
+      if (is_for_linker(variable))
+        words.insert(words.end(), {std::string(platform.variable_option), variable});
   words.push_back(folder.started_by(run));
   words.insert(words.end(), run.arguments.begin(), run.arguments.end());
   return words;
@@ -158,8 +184,11 @@ void read_results(const fs::path& folder, Measurement& result) {
 
 MeasuredRun measure_in(const Folder& folder, const ModelInfo& info, const ProgramRun& run) {
   const Platform& platform = platform_of(info.machine);
-  const fs::path emulator =
-      find_emulator(platform, fmt::format("programs for {} are measured under it", platform.name));
+  const fs::path emulator = model_emulator(platform);
+  if (emulator.empty())
+    throw Error(fmt::format("{} is not installed: programs for {} are measured under it{}",
+                            model_emulator_name(platform), platform.name,
+                            platform.native() ? " (--native does without)" : ""));
   require_program_for(platform, run.program);
   folder.prepare(run);
   MeasuredRun measured;
@@ -172,8 +201,8 @@ MeasuredRun measure_in(const Folder& folder, const ModelInfo& info, const Progra
   read_results(folder.results(), result);
   if (result.events.instructions == 0) {
     require_exit(measured.end, run);
-    throw Error(fmt::format("{} executed nothing of it, exit status {}", platform.emulator,
-                            result.exit_status),
+    throw Error(fmt::format("{} executed nothing of it, exit status {}",
+                            model_emulator_name(platform), result.exit_status),
                 name_of(run));
   }
   const std::unique_ptr<MachineModel> model = info.make();
@@ -183,11 +212,23 @@ MeasuredRun measure_in(const Folder& folder, const ModelInfo& info, const Progra
   return measured;
 }
 
-const ModelInfo* model_for(const fs::path& program) {
+const ModelInfo* model_for(const fs::path& program, std::string_view wanted,
+                           std::string* why_timed) {
+  if (wanted == kNative) {
+    require_native(program);
+    return nullptr;
+  }
+  if (!wanted.empty()) return find_model(wanted);
   const auto machine = require_program(program);
-  for (const ModelInfo& info : models())
-    if (info.machine == machine) return &info;
-  if (machine && platform_of(*machine).native()) return nullptr;
+  for (const ModelInfo& info : models()) {
+    if (info.machine != machine) continue;
+    const Platform& platform = platform_of(info.machine);
+    if (!platform.native() || !model_emulator(platform).empty()) return &info;
+    if (why_timed != nullptr)
+      *why_timed = fmt::format("{} is not installed, under which programs are measured on a model",
+                               platform.model_emulator);
+    return nullptr;
+  }
   throw Error(fmt::format("there is no model of a processor for its machine{}",
                           machine ? fmt::format(", {}", platform_of(*machine).name) : ""),
               program);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simulator/machine_models.h"
@@ -28,10 +29,15 @@ struct Measurement {
   std::vector<PlaceEvents> places;  // if asked for: their sum is `events`; by image and offset
 };
 
-/// The default model for the machine of a program; null if the machine has none and the host runs
-/// its programs, which can be timed then (timing.h). Throws Error if the file is no program, or if
-/// it can be neither measured nor timed.
-const ModelInfo* model_for(const std::filesystem::path& program);
+/// What to ask for instead of a model: the host's own processor.
+inline constexpr std::string_view kNative = "native";
+
+/// The model with the name `wanted`, or, if that is empty, the default model for the machine of a
+/// program. Null: the program is to be timed on this host (timing.h), because kNative is wanted, or
+/// because nothing is wanted and the model cannot be driven here; `why_timed` says so then, a
+/// clause. Throws Error if the file is no program, or if it can be neither measured nor timed.
+const ModelInfo* model_for(const std::filesystem::path& program, std::string_view wanted,
+                           std::string* why_timed = nullptr);
 
 /// Runs a program with address randomization off; every run starts with empty caches. Throws Error
 /// if the emulator or the plugin is missing, if the program is not for the model's machine, if a

@@ -5,7 +5,13 @@
 // first of a pair being now the one, now the other, so that what changes slowly hits both alike;
 // address randomization is on, so that a lucky address counts once; and a sign test over the pairs
 // says whether the times differ by more than they vary. Processor time leaves out what the program
-// waits for.
+// waits for. Where the processor counts cycles (counters.h), cycles are compared instead: they vary
+// less, since they leave out the clock's changes and the kernel's work.
+//
+// How large the difference is: the quotient of the costs in each pair, of these the median, and an
+// interval for it. Half of all quotients are below the true median; so of n pairs the number of
+// quotients below is that of heads of n coins, and the median lies between the quotients k and
+// n - 1 - k of the sorted ones unless k or fewer coins fall on one side.
 //
 // The first pair does not count: it fills the caches of the file system. Its address randomization
 // is off, so that programs that print addresses print the same; its outputs are compared.
@@ -13,7 +19,8 @@
 // Example: of 25 pairs one program is faster in 21. A fair coin falls on one side 21 times of 25 or
 // more often once in a thousand tries: the program is faster. 18 of 25 would say nothing.
 //
-// Source: the sign test; Conover, "Practical Nonparametric Statistics", 3.4.
+// Sources: the sign test, and the interval for a quantile; Conover, "Practical Nonparametric
+// Statistics", 3.4 and 3.2.
 
 #include "simulator/timing.h"
 
@@ -37,7 +44,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kChance = 0.01;
+constexpr double kChance = 0.01, kConfidence = 0.95;
 
 OpenFile open_nothing() {
   const int number = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -56,12 +63,19 @@ ProcessEnd run_once(const Folder& folder, const ProgramRun& run, Addresses addre
 void add_time(const Folder& folder, ProgramRun run, const OpenFile& nothing, Times& times) {
   lseek(run.input, 0, SEEK_SET);
   run.output = run.errors = nothing.number();
+  run.counted = times.uncounted.empty();
   const ProcessEnd end = run_once(folder, run, Addresses::random);
   if (end.exit_status != times.exit_status)
     throw Error(fmt::format("its exit status was {}, and is {} when it runs again",
                             times.exit_status, end.exit_status),
                 name_of(run));
   times.microseconds.push_back(end.microseconds);
+  times.counts.push_back(end.counts);
+}
+
+/// The cost of the last run: its cycles, or its microseconds.
+uint64_t last_cost(const Times& times, bool by_cycles) {
+  return by_cycles ? times.counts.back().values.front() : times.microseconds.back();
 }
 
 }  // namespace
@@ -93,32 +107,51 @@ double chance_of(size_t heads, size_t throws) {
 }
 
 bool Patience::lasts(size_t runs) const {
-  constexpr size_t kLeastRuns = 8, kMostRuns = 25;  // fewer than 8 pairs never say anything
-  constexpr std::chrono::seconds kEnough{5};        // no further run begins after that
+  constexpr size_t kLeastRuns = 15, kMostRuns = 25;  // fewer than 8 pairs never say anything
+  constexpr std::chrono::seconds kEnough{5};         // no further run begins after that
   return runs < kLeastRuns ||
          (runs < kMostRuns && std::chrono::steady_clock::now() - start_ < kEnough);
 }
 
+Interval interval_of_median(const std::vector<double>& sorted) {
+  const size_t n = sorted.size();
+  if (n == 0) return {};
+  size_t k = 0;
+  while (2 * (k + 1) < n && chance_of(k + 1, n) <= 1 - kConfidence) ++k;
+  return {sorted[k], sorted[n - 1 - k]};
+}
+
 double TimeComparison::speedup() const {
-  return static_cast<double>(before.median()) /
-         static_cast<double>(std::max<uint64_t>(1, after.median()));
+  return quotients.empty() ? 1 : quotients[quotients.size() / 2];
+}
+
+void compare_costs(TimeComparison& c) {
+  c.faster = 0;
+  c.quotients.clear();
+  for (size_t i = 0; i < c.cost_before.size(); ++i) {
+    c.faster += c.cost_after[i] < c.cost_before[i];
+    c.quotients.push_back(static_cast<double>(std::max<uint64_t>(1, c.cost_before[i])) /
+                          static_cast<double>(std::max<uint64_t>(1, c.cost_after[i])));
+  }
+  std::ranges::sort(c.quotients);
 }
 
 bool TimeComparison::beyond_noise() const {
-  if (chance_of(faster, pairs()) > kChance) return false;
-  const bool is_faster = 2 * faster > pairs();
-  return is_faster ? after.least() < before.least() && after.median() < before.median()
-                   : after.least() > before.least() && after.median() > before.median();
+  return differ_in_time(cost_before, cost_after);
 }
 
 bool differ_in_time(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after) {
-  TimeComparison pairs;
-  pairs.before.microseconds = before;
-  pairs.after.microseconds = after;
-  for (size_t i = 0; i < before.size(); ++i) pairs.faster += after[i] < before[i];
-  std::ranges::sort(pairs.before.microseconds);
-  std::ranges::sort(pairs.after.microseconds);
-  return pairs.beyond_noise();
+  const size_t pairs = before.size();
+  if (pairs == 0) return false;
+  size_t faster = 0;
+  for (size_t i = 0; i < pairs; ++i) faster += after[i] < before[i];
+  if (chance_of(faster, pairs) > kChance) return false;
+  std::vector<uint64_t> first = before, second = after;
+  std::ranges::sort(first);
+  std::ranges::sort(second);
+  const size_t middle = pairs / 2;
+  return 2 * faster > pairs ? second[0] < first[0] && second[middle] < first[middle]
+                            : second[0] > first[0] && second[middle] > first[middle];
 }
 
 Times time_runs(const ProgramRun& given) {
@@ -129,6 +162,7 @@ Times time_runs(const ProgramRun& given) {
   const Folder folder;
   lseek(run.input, 0, SEEK_SET);
   Times times;
+  times.uncounted = Counters().problem();
   times.exit_status = run_once(folder, run, Addresses::fixed).exit_status;
   for (const Patience patience; patience.lasts(times.runs());)
     add_time(folder, run, nothing, times);
@@ -151,13 +185,23 @@ TimeComparison compare_times(const Version& before, const Version& after,
   result.before.exit_status = original.exit_status;
   result.after.exit_status = other.exit_status;
   result.difference = difference_of(original, first, other, second);
+  result.before.uncounted = result.after.uncounted = Counters().problem();
+  result.by_cycles = result.before.uncounted.empty();
   for (const Patience patience; patience.lasts(result.after.runs());) {
     const bool swapped = result.pairs() % 2 == 1;
     if (swapped) add_time(folder, run(after, second), nothing, result.after);
     add_time(folder, run(before, first), nothing, result.before);
     if (!swapped) add_time(folder, run(after, second), nothing, result.after);
-    result.faster += result.after.microseconds.back() < result.before.microseconds.back();
+    for (const Times* times : {&result.before, &result.after})
+      result.by_cycles = result.by_cycles && times->counts.back().known.front();
+    result.cost_before.push_back(last_cost(result.before, result.by_cycles));
+    result.cost_after.push_back(last_cost(result.after, result.by_cycles));
   }
+  if (!result.by_cycles) {  // perhaps only from some pair on
+    result.cost_before = result.before.microseconds;
+    result.cost_after = result.after.microseconds;
+  }
+  compare_costs(result);
   std::ranges::sort(result.before.microseconds);
   std::ranges::sort(result.after.microseconds);
   return result;

@@ -1,6 +1,6 @@
 #pragma once
-// Processor time of programs that the host runs itself: what there is to compare where no model of
-// the processor is.
+// Programs that the host runs itself: processor time, and what the processor counts where it has
+// counters.
 
 #include <chrono>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/counters.h"
 #include "simulator/program_run.h"
 
 namespace respike::simulator {
@@ -15,6 +16,8 @@ namespace respike::simulator {
 /// Runs of one program on the same work.
 struct Times {
   std::vector<uint64_t> microseconds;  // processor time, user and system, of each run; sorted
+  std::vector<Counts> counts;          // of each run, in the order of the runs
+  std::string uncounted;  // why the processor's counters cannot be read, a clause; empty: they are
   int exit_status = 0;
 
   size_t runs() const { return microseconds.size(); }
@@ -28,26 +31,44 @@ struct Times {
   uint64_t at(size_t i) const { return microseconds[i]; }
 };
 
+/// The true median of something lies between these two with a probability of at least 95%.
+struct Interval {
+  double low = 0, high = 0;
+};
+
+/// The interval for the median of what `sorted` is a sample of, whatever its distribution is; from
+/// 6 numbers on, else the least and the largest.
+Interval interval_of_median(const std::vector<double>& sorted);
+
 struct TimeComparison {
   Times before, after;
-  size_t faster = 0;       // pairs of runs in which the second program took less time
+  size_t faster = 0;  // pairs of runs in which the second program cost less
+  std::vector<double>
+      quotients;           // of each pair: what the first program cost by the second's; sorted
+  bool by_cycles = false;  // the costs are the cycles that the processor counted
   std::string difference;  // one clause; empty: same output, same exit status
 
   size_t pairs() const { return before.runs(); }
-  /// By the medians.
+  /// The median of the quotients.
   double speedup() const;
-  /// Whether the times differ by more than they vary: one program is faster in so many pairs that
-  /// chance gives as many in one of a hundred comparisons, and has the smaller least time and
+  Interval speedup_interval() const { return interval_of_median(quotients); }
+  /// Whether the costs differ by more than they vary: one program costs less in so many pairs that
+  /// chance gives as many in one of a hundred comparisons, and has the smaller least cost and
   /// median.
   bool beyond_noise() const;
+
+  std::vector<uint64_t> cost_before, cost_after;  // of each pair, in the order of the pairs
 };
+
+/// Fills in what follows from the costs of pairs: quotients and faster pairs.
+void compare_costs(TimeComparison& comparison);
 
 /// Whether processor times of pairs of runs are beyond_noise(). `before` and `after` have one time
 /// for each pair.
 bool differ_in_time(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after);
 
-/// Whether a further pair of runs is worth its time: from 8 to 25 pairs, and none that begins after
-/// five seconds.
+/// Whether a further pair of runs is worth its time: from 15 to 25 pairs, and none that begins
+/// after five seconds.
 class Patience {
  public:
   bool lasts(size_t runs) const;

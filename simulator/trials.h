@@ -32,6 +32,7 @@ struct Trials {
   };
 
   bool modelled = false;  // the costs are cycles
+  std::string model;      // its name, then
   size_t runs = 0;        // of each version
   Compared compared{};
   std::string difference;  // of what was compared, one clause; empty: none

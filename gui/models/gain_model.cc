@@ -69,7 +69,7 @@ ComparisonFacts facts_of(const simulator::Comparison& comparison) {
   return facts;
 }
 
-/// Where no model is: processor times, in the place of cycles.
+/// Where no model ran: processor times, in the place of cycles.
 ComparisonFacts facts_of(const simulator::TimeComparison& comparison) {
   const auto &before = comparison.before, &after = comparison.after;
   ComparisonFacts facts;
@@ -102,7 +102,7 @@ QString verdict_of(const ComparisonFacts& facts) {
   if (facts.model == kTimedAlike) return "no gain: the processor time varies more than it differs";
   const QString speedup = QString("%1 times as fast").arg(speedup_of(facts), 0, 'f', 3);
   return speedup + (facts.model == kTimed
-                        ? " by processor time on this computer: there is no model of it yet"
+                        ? " by processor time on this computer"
                         : " on a model of the " + QString::fromStdString(facts.model));
 }
 

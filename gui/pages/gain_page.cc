@@ -88,8 +88,9 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   empty_ = make_empty_state(
       "What does optimization gain? Give a <b>workload</b> above, and press <b>Compare</b>.<p>Both "
       "versions of "
-      "the program run on a model of the processor, which takes longer than a run; a program for a "
-      "processor without a model is timed. Optimized libraries are in their places.",
+      "the program run on a model of the processor, which takes longer than a run; where the "
+      "emulator "
+      "of the model is not installed, they are timed. Optimized libraries are in their places.",
       this);
   stack_ = new QStackedWidget(this);
   stack_->addWidget(empty_);

@@ -74,7 +74,7 @@ def read_events(prefix):
     for path in files:
         with open(path, "rb") as file:
             magic, _, threads = struct.unpack("<8sII", file.read(16))
-            expect(magic == b"RSPKMSR2", magic)
+            expect(magic == b"RSPKMSR3", magic)
             size = (path.stat().st_size - 16) // 16384
             for _ in range(threads):
                 for name, value in zip(EVENTS, struct.unpack_from(f"<{len(EVENTS)}Q", file.read(size))):

@@ -31,7 +31,7 @@ FIELDS = (
 
 # simulator/measurement_file.h
 HEADER = struct.Struct("<8sII")
-EVENTS = 24 * 8  # bytes of simulator::Events
+EVENTS = 37 * 8  # bytes of simulator::Events
 
 # A thousand calls and returns; exit status 7.
 CALLS = """
@@ -131,7 +131,7 @@ def read_instructions(path):
     """The instructions of all threads of a process."""
     with open(path, "rb") as file:
         magic, _, threads = HEADER.unpack(file.read(HEADER.size))
-        expect(magic == b"RSPKMSR2", f"{path}: {magic!r}")
+        expect(magic == b"RSPKMSR3", f"{path}: {magic!r}")
         return sum(struct.unpack_from("<Q", file.read(EVENTS))[0] for _ in range(threads))
 
 

@@ -191,7 +191,8 @@ TEST_F(WorkPagesTest, OneOfSeveralProgramsIsRun) {
 
 TEST_F(WorkPagesTest, ACommandASessionAndACheckAreRun) {
   const char* mount = "mount -t binfmt_misc none /proc/sys/fs/binfmt_misc";
-  if (run_command("unshare", {"--user", "--mount", "--map-root-user", "sh", "-c", mount}).status != 0)
+  if (run_command("unshare", {"--user", "--mount", "--map-root-user", "sh", "-c", mount}).status !=
+      0)
     GTEST_SKIP() << "no binfmt_misc in user namespaces here";
   register_by_command(world_.build_echo("gcc"), "echo");
   world_.ok({"instrument", "echo"});
@@ -215,7 +216,8 @@ TEST_F(WorkPagesTest, ACommandASessionAndACheckAreRun) {
   what->setCurrentIndex(3);
   find<QLineEdit>("Arguments")->setText("d");
   press("Run");
-  ASSERT_TRUE(wait_for([&] { return output()->toPlainText().contains("ship"); }, milliseconds(60000)));
+  ASSERT_TRUE(
+      wait_for([&] { return output()->toPlainText().contains("ship"); }, milliseconds(60000)));
   wait_for_the_end();
   what->setCurrentIndex(0);
   find<QCheckBox>("guard")->setChecked(true);
@@ -265,8 +267,8 @@ TEST_F(WorkPagesTest, AStoppedComparisonIsNoError) {
   EXPECT_TRUE(says("stopped"));
 }
 
-/// A program of this host: no emulator, and times in the place of cycles.
-TEST_F(WorkPagesTest, AProgramOfThisHostIsCountedOptimizedAndTimed) {
+/// A program of this host: cycles of a model, and times where the model's emulator is not found.
+TEST_F(WorkPagesTest, AProgramOfThisHostIsCountedOptimizedAndCompared) {
   register_by_command(world_.build_echo("gcc"), "echo");
   world_.ok({"instrument", "echo"});
   run_until("exit status 0");
@@ -281,10 +283,23 @@ TEST_F(WorkPagesTest, AProgramOfThisHostIsCountedOptimizedAndTimed) {
   ASSERT_TRUE(wait_for([&] { return bars->isVisible(); })) << "the page has no comparison";
   const auto* kept = find<QTableView>("Comparisons");
   ASSERT_EQ(kept->model()->rowCount(), 1);
+  const auto is_timed = [&](int row, int column) {
+    return kept->model()->index(row, column).data().toString().endsWith(" µs");
+  };
   for (const int column : {ComparisonModel::before, ComparisonModel::after})
-    EXPECT_TRUE(kept->model()->index(0, column).data().toString().endsWith(" µs"));
+    EXPECT_FALSE(is_timed(0, column));
   EXPECT_EQ(kept->model()->index(0, ComparisonModel::alike).data(), "yes");
-  EXPECT_EQ(bars->bars().unit, "µs");
+  EXPECT_EQ(bars->bars().unit, "cycles");
+
+  const QByteArray path = qgetenv("PATH");
+  qputenv("PATH", "/nowhere");
+  press("Compare");
+  const Task::State end = end_of(ended_.size() + 1);
+  qputenv("PATH", path);
+  ASSERT_EQ(end, Task::State::done);
+  ASSERT_TRUE(wait_for([&] { return kept->model()->rowCount() == 2; }));
+  for (const int column : {ComparisonModel::before, ComparisonModel::after})
+    EXPECT_NE(is_timed(0, column), is_timed(1, column)) << "one of the two";
 }
 
 /// The optimized version lies in the store, where $ORIGIN leads to no library.

@@ -17,12 +17,36 @@ TEST(Timing, ChanceOfCoins) {
 
 TimeComparison comparison(std::vector<uint64_t> before, std::vector<uint64_t> after) {
   TimeComparison c;
-  for (size_t i = 0; i < before.size(); ++i) c.faster += after[i] < before[i];
+  c.cost_before = before;
+  c.cost_after = after;
+  compare_costs(c);
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
   c.before.microseconds = before;
   c.after.microseconds = after;
   return c;
+}
+
+TEST(Timing, SpeedupIsThatOfPairs) {
+  // The machine gets slower all the time; each pair has the same quotient but for one.
+  const TimeComparison c = comparison({110, 220, 330, 440, 550}, {100, 200, 300, 400, 100});
+  EXPECT_EQ(c.faster, 5u);
+  EXPECT_DOUBLE_EQ(c.speedup(), 1.1);
+  EXPECT_DOUBLE_EQ(comparison({}, {}).speedup(), 1);
+  EXPECT_FALSE(comparison({}, {}).beyond_noise());
+}
+
+TEST(Timing, IntervalOfTheMedian) {
+  // Of 15 coins 3 or fewer fall on one side in 1.8% of all cases, 4 or fewer in 5.9%.
+  std::vector<double> numbers;
+  for (int i = 0; i < 15; ++i) numbers.push_back(i);
+  EXPECT_EQ(interval_of_median(numbers).low, 3);
+  EXPECT_EQ(interval_of_median(numbers).high, 11);
+  numbers.resize(5);
+  EXPECT_EQ(interval_of_median(numbers).low, 0);
+  EXPECT_EQ(interval_of_median(numbers).high, 4);
+  EXPECT_EQ(interval_of_median({7}).low, 7);
+  EXPECT_EQ(interval_of_median({}).high, 0);
 }
 
 TEST(Timing, OnlyWhatIsBeyondTheNoiseCounts) {
