@@ -42,6 +42,7 @@ struct Block {
   uint64_t last;  // address of the last instruction
   uint32_t instructions;
   Transfer transfer;  // what the last instruction does, if it leaves the block
+  bool always;        // the last instruction is an indirect jump, which also may lead right behind
 };
 
 template <unsigned kSets, unsigned kWays>
@@ -77,7 +78,8 @@ uint64_t g_instructions = 0, g_transfers[3] = {}, g_misses = 0, g_page_misses = 
 void execute(unsigned, void* data) {
   const Block& block = *static_cast<const Block*>(data);
   g_instructions += block.instructions;
-  if (g_before != nullptr && block.start != g_before->end && block.start != g_before->last)
+  if (g_before != nullptr && block.start != g_before->last &&
+      (block.start != g_before->end || g_before->always))
     ++g_transfers[g_before->transfer];
   g_before = &block;
   for (uint64_t line = block.start / kLine; line <= (block.end - 1) / kLine; ++line) {
@@ -91,15 +93,15 @@ void execute(unsigned, void* data) {
   }
 }
 
-Transfer transfer_of(const uint8_t* code, size_t size) {
+void set_transfer(Block& block, const uint8_t* code, size_t size) {
   size_t at = 0;
   while (at + 1 < size && (code[at] == 0x66 || code[at] == 0x67 || code[at] == 0x3e ||
                            code[at] == 0xf2 || code[at] == 0xf3 || (code[at] & 0xf0) == 0x40))
     ++at;
-  if (code[at] == 0xe8) return kCall;
-  if (code[at] == 0xc3 || code[at] == 0xc2) return kReturn;
-  if (code[at] == 0xff && at + 1 < size && (code[at + 1] >> 3 & 7) == 2) return kCall;
-  return kJump;
+  const unsigned operation = code[at] == 0xff && at + 1 < size ? code[at + 1] >> 3 & 7 : 0;
+  if (code[at] == 0xe8 || operation == 2) block.transfer = kCall;
+  if (code[at] == 0xc3 || code[at] == 0xc2) block.transfer = kReturn;
+  block.always = operation == 4;
 }
 
 void translate(qemu_plugin_id_t, qemu_plugin_tb* block) {
@@ -110,7 +112,8 @@ void translate(qemu_plugin_id_t, qemu_plugin_tb* block) {
   const size_t size = qemu_plugin_insn_size(last);
   const auto* code = static_cast<const uint8_t*>(qemu_plugin_insn_data(last));
   g_blocks.push_back({qemu_plugin_tb_vaddr(block), address + size, address,
-                      static_cast<uint32_t>(count), transfer_of(code, size)});
+                      static_cast<uint32_t>(count), kJump, false});
+  set_transfer(g_blocks.back(), code, size);
   qemu_plugin_register_vcpu_tb_exec_cb(block, execute, QEMU_PLUGIN_CB_NO_REGS, &g_blocks.back());
 }
 

@@ -92,7 +92,8 @@ class Lab:
         files = [self.hash_file(word) for word in run.args if isinstance(word, pathlib.Path) and word.is_file()]
         words = [str(word) for word in run.args]
         stdin = self.hash_file(run.stdin) if run.stdin else ""
-        kept = self.folder / "counts" / f"{digest(self.hash_file(image), self.hash_file(self.plugin), *files, *words, stdin)}.json"
+        key = digest(self.hash_file(image), self.hash_file(HERE / "fetch_plugin.cc"), *files, *words, stdin)
+        kept = self.folder / "counts" / f"{key}.json"
         if not kept.exists():
             out = self.folder / "out.json"
             out.unlink(missing_ok=True)

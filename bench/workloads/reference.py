@@ -1,4 +1,5 @@
-"""CPython's reference run: other work than training.py's, in the manner of pyperformance."""
+"""CPython's reference run: other work than training.py's, in the manner of pyperformance. Its argument,
+1 to 10, says how much."""
 
 import collections
 import functools
@@ -8,6 +9,7 @@ import math
 import pickle
 import re
 import string
+import sys
 import textwrap
 
 
@@ -204,13 +206,14 @@ def stored(count):
     return sum(len(each["pair"]) + len(each["set"]) for each in pickle.loads(pickle.dumps(data)))
 
 
-print("bodies", bodies(6000))
-print("flips", flips(7))
-print("tree", tree(12000))
-print("shapes", shapes(60000))
-print("values", [evaluate(f"a * ({i} + b) - -{i} / 4 + (a - b) * 2.5", {"a": 3.0, "b": i / 7}) for i in range(4000)][-1])
+n = int(sys.argv[1])
+print("bodies", bodies(1200 * n))
+print("flips", flips(7 if n > 2 else 6))
+print("tree", tree(2400 * n))
+print("shapes", shapes(12000 * n))
+print("values", [evaluate(f"a * ({i} + b) - -{i} / 4 + (a - b) * 2.5", {"a": 3.0, "b": i / 7}) for i in range(800 * n)][-1])
 print("distance", distance("a quick brown fox over dogs", "lazy brown foxes under a dog"))
-print("life", life(48, 40, 30))
-print("page", page(7000))
-print("spectral", spectral(130))
-print("stored", stored(16000))
+print("life", life(48, 40, 6 * n))
+print("page", page(1400 * n))
+print("spectral", spectral(50 + 20 * n))
+print("stored", stored(3200 * n))

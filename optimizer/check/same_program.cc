@@ -52,6 +52,7 @@
 #include "optimizer/check/shared_walk.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
+#include "optimizer/machine/imports.h"
 
 namespace respike {
 namespace {
@@ -234,7 +235,10 @@ bool Comparison::step(Cursor& x, Cursor& y) {
                : ControlFlow::none;
   };
   const ControlFlow flow = flow_of(before_, x_list, x.at.index);
-  if (flow != flow_of(after_, y_list, y.at.index))
+  const ControlFlow after_flow = flow_of(after_, y_list, y.at.index);
+  if (flow == ControlFlow::call && after_flow == ControlFlow::indirect_call && calls_import(x, y))
+    return call_behind(x, y), false;
+  if (flow != after_flow)
     return differ_in_code(x, y, "the instructions differ"), false;
   if (flow == ControlFlow::conditional_branch) return conditional_branch(x, y), false;
   if (!same_operation(i, j)) return differ_in_code(x, y, "the instructions differ"), false;
@@ -416,7 +420,6 @@ bool Comparison::returns_nowhere(const Cursor& x) {
 void Comparison::call(const Cursor& x, const Cursor& y) {
   const Instruction& i = x.block->instructions[x.at.index];
   const Instruction& j = y.block->instructions[y.at.index];
-  remember_call(x, y);
   if (before_.machine.facts(i).flow == ControlFlow::call) {
     const CodeLocation x_target = branch_target(*x.procedure, x.at.procedure, *x.block, i);
     const CodeLocation y_target = branch_target(*y.procedure, y.at.procedure, *y.block, j);
@@ -426,6 +429,30 @@ void Comparison::call(const Cursor& x, const Cursor& y) {
   } else if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate) {
     return differ(x, y, "the operands differ");
   }
+  call_behind(x, y);
+}
+
+/// Whether the input calls a stub that jumps through a pointer, and the output calls through that
+/// pointer. Data does not move.
+bool Comparison::calls_import(const Cursor& x, const Cursor& y) const {
+  const Imports* imports = imports_of(before_.machine);
+  if (imports == nullptr || before_.program.image == nullptr) return false;
+  const Instruction& i = x.block->instructions[x.at.index];
+  const CodeLocation stub = branch_target(*x.procedure, x.at.procedure, *x.block, i);
+  if (is_absent(stub) || stub.where != CodeLocation::Where::address) return false;
+  const Section* section = before_.program.image->section_at(stub.address);
+  if (section == nullptr || stub.address - section->address >= section->contents.size())
+    return false;
+  const auto pointer = imports->pointer_of(
+      section->contents.subspan(stub.address - section->address), stub.address);
+  const auto called = imports->pointer_of_call(y.block->instructions[y.at.index]);
+  return pointer && called &&
+         *pointer == after_.program.origin_base + static_cast<uint64_t>(*called);
+}
+
+/// What comes with two calls that lead to the same place.
+void Comparison::call_behind(const Cursor& x, const Cursor& y) {
+  remember_call(x, y);
   call_site(x, y);
   return_region(x, y);
   const CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);
