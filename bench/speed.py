@@ -2,7 +2,8 @@
 """What layouts for x86-64 gain: Respike, LLVM BOLT and others on the same programs, in one run.
 
   bench/speed.py [--programs sqlite3,lua] [--tools original,bolt,respike] [--pairs 15] [--short]
-                 [--layout WORDS] [--folder build/speed] [--json FILE] > table.md
+                 [--layout WORDS] [--folder build/speed] [--json FILE] [--html FILE] > table.md
+  bench/speed.py --from FILE [--html FILE]
 
 Each tool has counts of the training input; what is measured is the reference input. A row has the
 changes to the original: executed instructions, misses of an instruction cache of 32 KB and 8 ways,
@@ -163,30 +164,47 @@ def show(original, result, name):
     return f"{mean:+.1%}" if half is None else f"{mean:+.1%} ± {half:.1%}"
 
 
+def mean_row(measured, tool, columns):
+    """The geometric means, of programs that all tools can do."""
+    tools = [name for name in next(iter(measured.values())) if name != "original"]
+    cells = []
+    for column in columns:
+        ratios = [
+            1 + change(results["original"], results[tool], column)[0]
+            for results in measured.values()
+            if all(column in results.get(name, {}) for name in tools)
+        ]
+        cells.append(f"{math.exp(statistics.fmean(map(math.log, ratios))) - 1:+.1%}" if ratios else "-")
+    return ["*mean*", tool, *cells]
+
+
 def table(measured, columns):
-    print("| program | tool |", " | ".join(TITLES[name] for name in columns), "|")
-    print("|---|---|" + "---:|" * len(columns))
+    rows = [["program", "tool", *(TITLES[name] for name in columns)], ["---", "---", *("---:" for _ in columns)]]
     for program, results in measured.items():
         original = results["original"]
+        whole = [f"{original[c] / 1e6:,.1f} M" if c in COUNTS else f"{min(original.get(c, [0])):.2f} s" for c in columns]
+        rows.append([program, "original", *whole])
         for tool, result in results.items():
-            if tool == "original":
-                whole = [f"{original[c] / 1e6:,.1f} M" if c in COUNTS else f"{min(original.get(c, [0])):.2f} s" for c in columns]
-                print("|", program, "| original |", " | ".join(whole), "|")
-            elif "failed" in result:
-                print("|", program, "|", tool, "|", result["failed"], "|" * len(columns))
-            else:
-                print("|", program, "|", tool, "|", " | ".join(show(original, result, c) for c in columns), "|")
-    tools = [tool for tool in next(iter(measured.values())) if tool != "original"]
-    for tool in tools:
-        cells = []
-        for column in columns:
-            ratios = [
-                1 + change(results["original"], results[tool], column)[0]
-                for results in measured.values()
-                if column in results.get(tool, {}) and all(column in results.get(other, {}) for other in tools)
-            ]
-            cells.append(f"{math.exp(statistics.fmean(map(math.log, ratios))) - 1:+.1%}" if ratios else "-")
-        print("| *mean* |", tool, "|", " | ".join(cells), "|")
+            if "failed" in result:
+                rows.append([program, tool, result["failed"], *("" for _ in columns[1:])])
+            elif tool != "original":
+                rows.append([program, tool, *(show(original, result, column) for column in columns)])
+    for tool in next(iter(measured.values())):
+        if tool != "original":
+            rows.append(mean_row(measured, tool, columns))
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def present(measured, page):
+    """Prints the table, and writes a page if there is a name for it."""
+    originals = [results["original"] for results in measured.values()]
+    columns = [name for name in TITLES if all(name in original for original in originals)]
+    text = table(measured, columns)
+    print(text, end="")
+    if page:
+        import speed_page
+
+        page.write_text(speed_page.page(measured, columns, TITLES, change, text))
 
 
 def main():
@@ -199,8 +217,12 @@ def main():
     parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--short", action="store_true", help="a fifth of the reference input")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "speed")
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path, help="write all figures")
+    parser.add_argument("--html", type=pathlib.Path, help="write a page with plots (needs matplotlib)")
+    parser.add_argument("--from", dest="earlier", type=pathlib.Path, help="show the figures of such a JSON file")
     args = parser.parse_args()
+    if args.earlier:
+        return present(json.loads(args.earlier.read_text()), args.html)
     lab = Lab(args.folder.resolve())
     tools = speed_tools.named(args.tools.split(","), args.respike.resolve(), args.bolt, args.layout.split())
     measured = {}
@@ -209,7 +231,7 @@ def main():
         if args.json:
             args.json.write_text(json.dumps(measured, indent=1) + "\n")
     if measured:
-        table(measured, COUNTS + (("seconds",) if args.pairs else ()))
+        present(measured, args.html)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@
 #include <tuple>
 #include <utility>
 
+#include "optimizer/analysis/import_stubs.h"
 #include "optimizer/check/same_program_internal.h"
 #include "optimizer/check/shared_walk.h"
 #include "optimizer/image/image.h"
@@ -236,7 +237,7 @@ bool Comparison::step(Cursor& x, Cursor& y) {
   };
   const ControlFlow flow = flow_of(before_, x_list, x.at.index);
   const ControlFlow after_flow = flow_of(after_, y_list, y.at.index);
-  if (flow == ControlFlow::call && after_flow == ControlFlow::indirect_call && calls_import(x, y))
+  if (is_call(flow) && after_flow == ControlFlow::indirect_call && call_same_pointer(x, y))
     return call_behind(x, y), false;
   if (flow != after_flow)
     return differ_in_code(x, y, "the instructions differ"), false;
@@ -432,22 +433,20 @@ void Comparison::call(const Cursor& x, const Cursor& y) {
   call_behind(x, y);
 }
 
-/// Whether the input calls a stub that jumps through a pointer, and the output calls through that
-/// pointer. Data does not move.
-bool Comparison::calls_import(const Cursor& x, const Cursor& y) const {
+/// Whether the output calls through a pointer at a fixed place, and so does the input, or calls a
+/// stub that does nothing but jump through that pointer. Data does not move.
+bool Comparison::call_same_pointer(const Cursor& x, const Cursor& y) const {
   const Imports* imports = imports_of(before_.machine);
   if (imports == nullptr || before_.program.image == nullptr) return false;
   const Instruction& i = x.block->instructions[x.at.index];
-  const CodeLocation stub = branch_target(*x.procedure, x.at.procedure, *x.block, i);
-  if (is_absent(stub) || stub.where != CodeLocation::Where::address) return false;
-  const Section* section = before_.program.image->section_at(stub.address);
-  if (section == nullptr || stub.address - section->address >= section->contents.size())
-    return false;
-  const auto pointer = imports->pointer_of(
-      section->contents.subspan(stub.address - section->address), stub.address);
-  const auto called = imports->pointer_of_call(y.block->instructions[y.at.index]);
-  return pointer && called &&
-         *pointer == after_.program.origin_base + static_cast<uint64_t>(*called);
+  const Instruction& j = y.block->instructions[y.at.index];
+  const auto after = imports->pointer_of_call(j);
+  if (!after) return false;
+  const uint64_t pointer = after_.program.origin_base + static_cast<uint64_t>(*after);
+  if (const auto before = imports->pointer_of_call(i))
+    return pointer == before_.program.origin_base + static_cast<uint64_t>(*before);
+  const Reference* stub = branch_of(*x.procedure, i);
+  return stub != nullptr && pointer == pointer_of_stub(before_.program, stub->target);
 }
 
 /// What comes with two calls that lead to the same place.

@@ -12,31 +12,16 @@
 
 #include "optimizer/transform/import_calls.h"
 
+#include "optimizer/analysis/import_stubs.h"
 #include "optimizer/base/bytes.h"
-#include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/machine/imports.h"
 #include "optimizer/machine/machine.h"
 
 namespace respike {
-namespace {
-
-/// The stub's pointer, if `location` is a stub.
-std::optional<uint64_t> pointer_of(const Program& program, const Imports& imports,
-                                   const CodeLocation& location) {
-  if (location.where != CodeLocation::Where::address) return std::nullopt;
-  const Section* section = program.image->section_at(location.address);
-  if (section == nullptr || location.address - section->address >= section->contents.size())
-    return std::nullopt;
-  return imports.pointer_of(section->contents.subspan(location.address - section->address),
-                            location.address);
-}
-
-}  // namespace
-
 uint64_t call_imports_directly(Program& program) {
   const Imports* imports = imports_of(*program.machine);
-  if (imports == nullptr || program.image == nullptr) return 0;
+  if (imports == nullptr) return 0;
   uint64_t changed = 0;
   for (Procedure& procedure : program.procedures) {
     if (!procedure.movable()) continue;
@@ -50,7 +35,7 @@ uint64_t call_imports_directly(Program& program) {
         continue;
       const Reference* reference = branch_of(procedure, call);
       if (reference == nullptr) continue;
-      const auto pointer = pointer_of(program, *imports, reference->target);
+      const auto pointer = pointer_of_stub(program, reference->target);
       if (!pointer) continue;
       const auto place = static_cast<int64_t>(*pointer - program.origin_base);
       if (!fits_signed(place, 32)) continue;

@@ -53,6 +53,12 @@ struct Candidate {
 
 double as_number(uint64_t count) { return static_cast<double>(count); }
 
+/// A part of a count.
+uint64_t part_of(uint64_t count, double share) {
+  const double part = as_number(count) * share;
+  return share >= 1 || part >= as_number(count) ? count : static_cast<uint64_t>(part);
+}
+
 bool is_way(const Edge& edge) {
   return edge.kind == Edge::Kind::fall_through || edge.kind == Edge::Kind::taken;
 }
@@ -144,15 +150,15 @@ class Tails {
     const BasicBlock& block = procedure_.blocks[id];
     if (block.has(BasicBlock::kGluedToNext)) return std::nullopt;
     const Edge* best = nullptr;
-    uint64_t all = 0;
+    double all = 0;
     for (const Edge& edge : block.successors) {
       if (edge.kind == Edge::Kind::landing_pad) continue;
       if (!is_way(edge)) return std::nullopt;
       if (best != nullptr && best->target == edge.target) return std::nullopt;
       if (best == nullptr || edge.count > best->count) best = &edge;
-      all += edge.count;
+      all += as_number(edge.count);
     }
-    if (best == nullptr || best->count < all - best->count) return std::nullopt;
+    if (best == nullptr || as_number(best->count) < all / 2) return std::nullopt;
     return *best;
   }
 
@@ -225,7 +231,7 @@ class Tails {
     uint64_t goes_on = 0;
     for (size_t e = 0; e < copied.successors.size(); ++e) {
       Edge& edge = copied.successors[e];
-      edge.count = std::min(edge.count, static_cast<uint64_t>(as_number(edge.count) * share));
+      edge.count = part_of(edge.count, share);
       original.successors[e].count -= edge.count;
       if (!is_way(edge) || edge.target != next) continue;
       edge.target = static_cast<BlockId>(procedure_.blocks.size() + 1);

@@ -580,16 +580,18 @@ std::optional<uint64_t> stub_pointer(std::span<const uint8_t> code, uint64_t add
   return address + at + 6 + static_cast<uint64_t>(int64_t{distance});
 }
 
+constexpr std::array<uint8_t, 6> kCallThrough = {0xff, 0x15, 0, 0, 0, 0};
+
 void call_through(Instruction& call, int32_t pointer) {
-  constexpr uint8_t kCall[] = {0xff, 0x15, 0, 0, 0, 0};
-  const uint32_t origin = call.origin;
-  decode_all(kCall, origin, &call);
+  decode_all(kCallThrough, call.origin, &call);
   call.flags &= static_cast<uint8_t>(~kFromPlace);
   call.immediate = pointer;
 }
 
 std::optional<int64_t> pointer_of_call(const Instruction& call) {
-  if (form_number(call) != known().call_through) return std::nullopt;
+  if (form_number(call) != known().call_through || length_of(call) != kCallThrough.size() ||
+      call.has_reference())
+    return std::nullopt;
   return kWholeAddresses.relative(call);
 }
 
