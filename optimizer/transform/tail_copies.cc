@@ -12,8 +12,8 @@
 //
 // Candidates are edges from blocks that go to the tail more often than elsewhere: only these would
 // have the copy behind them. The path that comes most often keeps the tail itself. Copies are made
-// where a byte of copy saves most, as long as the hot code grows by no more than kMostGrowth: what
-// does not fit into the cache costs more than jumps.
+// where a byte of copy saves most, until hot code has grown by a few percent, fewer where hot code
+// does not fit into the cache: there misses cost more than jumps.
 //
 // A tail follows conditional branches to where they nearly always lead. Their other side, and
 // everything that is not copied, leads to the original. A copy does what the original does and
@@ -36,8 +36,9 @@ namespace respike {
 namespace {
 
 constexpr double kNearlyAlways = 0.8;  // of a conditional branch in a tail
-constexpr double kMostGrowth = 0.06;   // of hot code, see kHotShare
-constexpr double kHotShare = 0.98;     // of the executed bytes: the hottest blocks with that much
+// By how much hot code grows, see kHotShare: where it fits into the cache, and where it does not.
+constexpr double kMostGrowth = 0.06, kMostGrowthOfLargeCode = 0.02;
+constexpr double kHotShare = 0.98;  // of the executed bytes: the hottest blocks with that much
 
 struct Tail {
   std::vector<BlockId> blocks;
@@ -261,7 +262,9 @@ TailCopies copy_tails(Program& program) {
     if (program[id].movable()) Tails(program, id).find(std::max<uint64_t>(hot.least, 1), candidates);
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.saved > b.saved; });
-  const double most = kMostGrowth * as_number(hot.bytes);
+  const CacheShape& cache = program.machine->icache;
+  const bool fits = hot.bytes <= uint64_t{cache.line} * cache.sets * cache.ways;
+  const double most = (fits ? kMostGrowth : kMostGrowthOfLargeCode) * as_number(hot.bytes);
   for (const Candidate& each : candidates) {
     if (as_number(result.bytes) >= most) break;
     const uint64_t bytes = Tails(program, each.procedure).copy(each.from, each.tail);
