@@ -76,7 +76,7 @@ TEST(TailCopies, MachinesMayGoWithout) {
 TEST(TailCopies, CopiesDoWhatTheirOriginalsDo) {
   Random random(5);
   uint64_t copied = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     LayoutProgram p;
     p.program.machine = &copying_machine();
     for (uint32_t i = 1 + below(random, 4); i > 0; --i)
