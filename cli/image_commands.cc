@@ -192,6 +192,8 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
                {"profiled_share", match ? match->matched_share() : known},
                {"profile_confidence", match ? match->confidence : known},
                {"dropped_nops", result.dropped_nops},
+               {"direct_imports", result.direct_imports},
+               {"copied_tails", result.copied_tails},
                {"changed_hints", result.changed_hints},
                {"dropped_gp_loads", result.dropped_gp_loads},
                {"hot_cold", hot_cold_to_json(result.hot_cold)},
@@ -224,7 +226,8 @@ std::string places_text(const std::vector<PlacedInstruction>& places) {
 /// Why hot-cold optimization is not possible; nullopt if it is, whatever the user wants.
 std::optional<std::string> hot_cold_obstacle(const OptimizeOptions& options, const Image& image) {
   const Machine& machine = machine_for(image.machine);
-  if (machine.rewrite == nullptr) return fmt::format("for {} images yet", machine.name);
+  if (machine.rewrite == nullptr && machine.costs.copied_tail == 0)
+    return fmt::format("for {} images yet", machine.name);
   if (options.profile == nullptr) return "without a profile";
   if (std::string_view(best_layout(*options.profile)) != kBestLayout)
     return "by a profile in which nothing ran";

@@ -29,8 +29,10 @@
 #include "optimizer/lift/lift.h"
 #include "optimizer/profile/static_counts.h"
 #include "optimizer/transform/gp_loads.h"
+#include "optimizer/transform/import_calls.h"
 #include "optimizer/transform/nops.h"
 #include "optimizer/transform/predictions.h"
+#include "optimizer/transform/tail_copies.h"
 
 namespace respike {
 namespace {
@@ -121,6 +123,10 @@ void change_instructions(Draft& draft, const OptimizeOptions& options, OptimizeR
     result.hot_cold = optimize_hot_cold(program, {}, std::move(calls));
     forget_changed(draft.gp_loads, result.hot_cold.parts);
   }
+  if (profiled && options.hot_cold) {
+    result.direct_imports = call_imports_directly(program);
+    result.copied_tails = copy_tails(program).tails;
+  }
   if (profiled) result.changed_hints = predict_branches(program);
 }
 
@@ -163,7 +169,7 @@ Draft make_copy(const Image& image, OptimizeResult& result) {
     }
   result.left_as_it_is = true;
   result.forecast.output = result.forecast.input;
-  result.dropped_gp_loads = result.dropped_nops = result.changed_hints = 0;
+  result.dropped_gp_loads = result.dropped_nops = result.direct_imports = result.copied_tails = result.changed_hints = 0;
   result.hot_cold = {};
   return draft;
 }

@@ -59,6 +59,8 @@ struct OptimizeResult {
   EmitStatistics emitted;
   AnnotateResult annotated;  // with a profile
   uint64_t dropped_nops = 0;
+  uint64_t direct_imports = 0;  // calls, see transform/import_calls.h
+  uint64_t copied_tails = 0;
   uint64_t changed_hints = 0;  // of branches
   uint64_t dropped_gp_loads = 0;
   HotColdResult hot_cold;

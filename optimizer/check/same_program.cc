@@ -48,10 +48,12 @@
 #include <tuple>
 #include <utility>
 
+#include "optimizer/analysis/import_stubs.h"
 #include "optimizer/check/same_program_internal.h"
 #include "optimizer/check/shared_walk.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
+#include "optimizer/machine/imports.h"
 
 namespace respike {
 namespace {
@@ -234,7 +236,10 @@ bool Comparison::step(Cursor& x, Cursor& y) {
                : ControlFlow::none;
   };
   const ControlFlow flow = flow_of(before_, x_list, x.at.index);
-  if (flow != flow_of(after_, y_list, y.at.index))
+  const ControlFlow after_flow = flow_of(after_, y_list, y.at.index);
+  if (is_call(flow) && after_flow == ControlFlow::indirect_call && call_same_pointer(x, y))
+    return call_behind(x, y), false;
+  if (flow != after_flow)
     return differ_in_code(x, y, "the instructions differ"), false;
   if (flow == ControlFlow::conditional_branch) return conditional_branch(x, y), false;
   if (!same_operation(i, j)) return differ_in_code(x, y, "the instructions differ"), false;
@@ -416,7 +421,6 @@ bool Comparison::returns_nowhere(const Cursor& x) {
 void Comparison::call(const Cursor& x, const Cursor& y) {
   const Instruction& i = x.block->instructions[x.at.index];
   const Instruction& j = y.block->instructions[y.at.index];
-  remember_call(x, y);
   if (before_.machine.facts(i).flow == ControlFlow::call) {
     const CodeLocation x_target = branch_target(*x.procedure, x.at.procedure, *x.block, i);
     const CodeLocation y_target = branch_target(*y.procedure, y.at.procedure, *y.block, j);
@@ -426,6 +430,28 @@ void Comparison::call(const Cursor& x, const Cursor& y) {
   } else if (!i.has_reference() && !j.has_reference() && i.immediate != j.immediate) {
     return differ(x, y, "the operands differ");
   }
+  call_behind(x, y);
+}
+
+/// Whether the output calls through a pointer at a fixed place, and so does the input, or calls a
+/// stub that does nothing but jump through that pointer. Data does not move.
+bool Comparison::call_same_pointer(const Cursor& x, const Cursor& y) const {
+  const Imports* imports = imports_of(before_.machine);
+  if (imports == nullptr || before_.program.image == nullptr) return false;
+  const Instruction& i = x.block->instructions[x.at.index];
+  const Instruction& j = y.block->instructions[y.at.index];
+  const auto after = imports->pointer_of_call(j);
+  if (!after) return false;
+  const uint64_t pointer = after_.program.origin_base + static_cast<uint64_t>(*after);
+  if (const auto before = imports->pointer_of_call(i))
+    return pointer == before_.program.origin_base + static_cast<uint64_t>(*before);
+  const Reference* stub = branch_of(*x.procedure, i);
+  return stub != nullptr && pointer == pointer_of_stub(before_.program, stub->target);
+}
+
+/// What comes with two calls that lead to the same place.
+void Comparison::call_behind(const Cursor& x, const Cursor& y) {
+  remember_call(x, y);
   call_site(x, y);
   return_region(x, y);
   const CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);

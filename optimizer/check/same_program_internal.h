@@ -157,6 +157,8 @@ class Comparison {
   void remember_call(const Cursor& x, const Cursor& y);
   bool returns_nowhere(const Cursor& x);
   void call(const Cursor& x, const Cursor& y);
+  bool call_same_pointer(const Cursor& x, const Cursor& y) const;
+  void call_behind(const Cursor& x, const Cursor& y);
   void call_site(const Cursor& x, const Cursor& y);
   void return_region(const Cursor& x, const Cursor& y);
   void indirect_jump(const Cursor& x, const Cursor& y);

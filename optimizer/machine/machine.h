@@ -131,6 +131,8 @@ struct ExecutionCosts {
   /// Of a branch instruction that is added to a block, in units of `taken`: less than an
   /// instruction, since a branch issues beside other instructions.
   double added_branch = 0;
+  /// Bytes of code that may be copied to save a jump to it (transform/tail_copies.h); 0: none.
+  uint32_t copied_tail = 0;
 };
 
 /// What it costs to issue straight code, which depends on where the code stands.

@@ -9,7 +9,9 @@
 
 #include "optimizer/base/error.h"
 #include "optimizer/machine/ia64/listing.h"
+#include "optimizer/machine/imports.h"
 #include "optimizer/machine/listing.h"
+#include "optimizer/machine/x86_64/imports.h"
 #include "optimizer/machine/x86_64/listing.h"
 
 namespace respike {
@@ -21,6 +23,7 @@ struct KnownMachine {
   const Listing& (*listing)();
   const Listing& (*manual_listing)();  // nullptr: the manuals' syntax is GNU's
   uint64_t page;
+  const Imports* imports;  // nullptr: nobody has written what its stubs look like
 };
 
 template <const Machine& (*machine)()>
@@ -30,9 +33,10 @@ const Listing& plain_listing() {
 }
 
 constexpr KnownMachine kMachines[] = {
-    {MachineId::alpha, alpha_machine, plain_listing<alpha_machine>, nullptr, 8192},
-    {MachineId::ia64, ia64_machine, ia64_listing, nullptr, 16384},
-    {MachineId::x86_64, x86_64_machine, x86_64_listing, x86_64_manual_listing, 4096},
+    {MachineId::alpha, alpha_machine, plain_listing<alpha_machine>, nullptr, 8192, nullptr},
+    {MachineId::ia64, ia64_machine, ia64_listing, nullptr, 16384, nullptr},
+    {MachineId::x86_64, x86_64_machine, x86_64_listing, x86_64_manual_listing, 4096,
+     &x86_64::kImports},
 };
 
 const KnownMachine* find(MachineId id) {
@@ -60,6 +64,12 @@ const Machine& machine_for(MachineId id) {
 
 uint64_t page_size(MachineId id) {
   return require(id).page;
+}
+
+const Imports* imports_of(const Machine& machine) {
+  for (const KnownMachine& known : kMachines)
+    if (known.machine != nullptr && &known.machine() == &machine) return known.imports;
+  return nullptr;
 }
 
 const Listing* find_listing(MachineId id, Syntax syntax) {

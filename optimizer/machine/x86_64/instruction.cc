@@ -20,6 +20,8 @@
 
 #include "optimizer/machine/x86_64/instruction.h"
 
+#include "optimizer/machine/x86_64/imports.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -49,6 +51,7 @@ struct KnownForms {
   unsigned conditional = form_of_bytes({0x0f, 0x80, 0, 0, 0, 0});
   unsigned short_conditional = form_of_bytes({0x70, 0});
   unsigned call = form_of_bytes({0xe8, 0, 0, 0, 0});
+  unsigned call_through = form_of_bytes({0xff, 0x15, 0, 0, 0, 0});
   unsigned nop = form_of_bytes({0x90});
   unsigned long_nop = form_of_bytes({0x0f, 0x1f, 0x00});  // and prefetches
   unsigned end_branch = form_of_bytes({0xf3, 0x0f, 0x1e, 0xfa});
@@ -220,7 +223,20 @@ class Encoder {
     write_number(out_.size() - size, size, int64_t{jump.immediate} - length);
   }
 
+  /// A call of an import that was a call of a stub, see kImports.
+  bool was_direct(const Instruction& instruction) const {
+    return form_number(instruction) == known().call_through &&
+           bytes_at(place_.origin_base + instruction.origin, 1)[0] == 0xe8;
+  }
+
+  void write_call_through(const Instruction& call) {
+    out_.insert(out_.end(), {0xff, 0x15, 0, 0, 0, 0});
+    write_number(at_ + 2, 4, int64_t{call.immediate} - static_cast<int64_t>(address() - place_.origin_base) -
+                                 length_of(call));
+  }
+
   void write_copy(const Instruction& instruction) {
+    if (was_direct(instruction)) return write_call_through(instruction);
     const uint64_t origin = place_.origin_base + instruction.origin;
     const unsigned length = length_of(instruction);
     const std::span<const uint8_t> bytes = bytes_at(origin, length);
@@ -549,6 +565,40 @@ Instruction jump() {
 Instruction call() {
   return make(known().call, 5);
 }
+
+namespace {
+
+/// ff 25, a jump through memory, behind endbr64 or the prefix bnd where a compiler wants these.
+std::optional<uint64_t> stub_pointer(std::span<const uint8_t> code, uint64_t address) {
+  constexpr uint8_t kEndBranch[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  size_t at = 0;
+  if (code.size() >= 4 && std::ranges::equal(code.first(4), kEndBranch)) at = 4;
+  if (at < code.size() && code[at] == 0xf2) ++at;
+  if (code.size() < at + 6 || code[at] != 0xff || code[at + 1] != 0x25) return std::nullopt;
+  int32_t distance;
+  std::memcpy(&distance, &code[at + 2], sizeof distance);
+  return address + at + 6 + static_cast<uint64_t>(int64_t{distance});
+}
+
+constexpr std::array<uint8_t, 6> kCallThrough = {0xff, 0x15, 0, 0, 0, 0};
+
+void call_through(Instruction& call, int32_t pointer) {
+  decode_all(kCallThrough, call.origin, &call);
+  call.flags &= static_cast<uint8_t>(~kFromPlace);
+  call.immediate = pointer;
+}
+
+std::optional<int64_t> pointer_of_call(const Instruction& call) {
+  if (form_number(call) != known().call_through || length_of(call) != kCallThrough.size() ||
+      call.has_reference())
+    return std::nullopt;
+  return kWholeAddresses.relative(call);
+}
+
+}  // namespace
+
+const Imports kImports = {
+    .pointer_of = stub_pointer, .call_through = call_through, .pointer_of_call = pointer_of_call};
 
 bool invert(Instruction& branch) {
   if (!is_conditional_jump(branch) || (branch.flags & kKeepsBytes) != 0) return false;

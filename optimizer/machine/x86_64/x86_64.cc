@@ -105,7 +105,7 @@ Machine make_machine() {
       .abi = make_abi(),
       // What most processors since 2008 have: 32 KB.
       .icache = {.line = 64, .sets = 64, .ways = 8, .prefetched = 1},
-      .costs = {.instruction = 0.25, .taken = 1.0, .added_branch = 0.25},
+      .costs = {.instruction = 0.25, .taken = 1.0, .added_branch = 0.25, .copied_tail = 64},
       .branches = {.branch = jump(),
                    .stop = make_added(Added::undefined),
                    .reach = kReach,

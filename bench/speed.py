@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""What layouts for x86-64 gain: Respike, LLVM BOLT and others on the same programs, in one run.
+
+  bench/speed.py [--programs sqlite3,lua] [--tools original,bolt,respike] [--pairs 15] [--short]
+                 [--layout WORDS] [--folder build/speed] [--json FILE] [--html FILE] > table.md
+  bench/speed.py --from FILE [--html FILE]
+
+Each tool has counts of the training input; what is measured is the reference input. A row has the
+changes to the original: executed instructions, misses of an instruction cache of 32 KB and 8 ways,
+taken jumps (without calls and returns), misses of an instruction TLB of 64 entries, and with --pairs
+processor time: the images take turns, and the interval is of the mean ratio, at 95%. Counts are
+exact, by fetch_plugin.cc under QEMU. Each run has to print what the original prints.
+
+Tools: bolt (counts by -instrument, options of its documentation), respike, gcc (-fprofile-use, the
+program is compiled again), lld (whole procedures in the order of their heat, linked again). The
+programs are in speed_programs.py. Counts are kept in the folder, by the content of image and
+inputs. --layout gives other layouts for Respike, separated by blanks, each a tool."""
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+
+import speed_programs
+import speed_tools
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+COUNTS = ("instructions", "misses", "jumps", "page_misses")
+TITLES = {
+    "instructions": "instructions",
+    "misses": "I1 misses",
+    "jumps": "taken jumps",
+    "page_misses": "TLB misses",
+    "cycles": "modelled cycles",
+    "seconds": "time",
+}
+STUDENT = {14: 2.145, 19: 2.093, 24: 2.064, 29: 2.045}  # 97.5% by degrees of freedom
+
+
+def digest(*parts):
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:24]
+
+
+class Lab:
+    """Runs images, and keeps what is exact."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.place = folder / "place"
+        self.plugin = ROOT / "build" / "respike-fetch.so"
+        self.known = {}
+
+    def hash_file(self, path):
+        stat = os.stat(path)
+        key = (str(path), stat.st_mtime_ns, stat.st_size)
+        if key not in self.known:
+            self.known[key] = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+        return self.known[key]
+
+    def run(self, image, run, command=()):
+        """(what the run prints and how it ends, processor seconds). All images have one name."""
+        shutil.rmtree(self.place, ignore_errors=True)
+        self.place.mkdir(parents=True)
+        program = self.place.parent / "program"
+        program.unlink(missing_ok=True)
+        os.link(image, program)
+        environment = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+        before = os.times()
+        done = subprocess.run(
+            [*map(str, command), str(program), *map(str, run.args)],
+            stdin=open(run.stdin) if run.stdin else subprocess.DEVNULL,
+            capture_output=True, cwd=self.place, env=environment,
+        )
+        after = os.times()
+        seconds = sum(after[i] - before[i] for i in (2, 3))
+        printed = digest(done.stdout, done.stderr, *(p.read_bytes() for p in sorted(self.place.iterdir())))
+        return (printed, done.returncode), seconds
+
+    def behaviour(self, image, runs):
+        return [self.run(image, run)[0] for run in runs]
+
+    def seconds(self, image, runs):
+        return sum(self.run(image, run)[1] for run in runs)
+
+    def count(self, image, run):
+        files = [self.hash_file(word) for word in run.args if isinstance(word, pathlib.Path) and word.is_file()]
+        words = [str(word) for word in run.args]
+        stdin = self.hash_file(run.stdin) if run.stdin else ""
+        key = digest(self.hash_file(image), self.hash_file(HERE / "fetch_plugin.cc"), *files, *words, stdin)
+        kept = self.folder / "counts" / f"{key}.json"
+        if not kept.exists():
+            out = self.folder / "out.json"
+            out.unlink(missing_ok=True)
+            self.run(image, run, ("qemu-x86_64", "-plugin", f"{self.plugin},out={out}"))
+            kept.parent.mkdir(exist_ok=True)
+            out.rename(kept)
+        return json.loads(kept.read_text())
+
+    def counts(self, image, runs):
+        each = [self.count(image, run) for run in runs]
+        return {name: sum(one[name] for one in each) for name in each[0]}
+
+
+def times(lab, images, runs, pairs):
+    """{tool: [seconds]}: all images take turns, each round begins with another one."""
+    taken = {name: [] for name in images}
+    names = list(images)
+    for number in range(pairs):
+        for name in names[number % len(names):] + names[:number % len(names)]:
+            taken[name].append(lab.seconds(images[name], runs))
+    return taken
+
+
+def interval(before, after):
+    """The mean ratio after / before of pairs, less one, and half of its 95% interval."""
+    logs = [math.log(b / a) for a, b in zip(before, after)]
+    mean = statistics.fmean(logs)
+    if len(logs) < 2:
+        return math.exp(mean) - 1, math.inf
+    freedom = min((d for d in STUDENT if d >= len(logs) - 1), default=29)
+    half = STUDENT[freedom] * statistics.stdev(logs) / math.sqrt(len(logs))
+    return math.exp(mean) - 1, half
+
+
+def measure(lab, program, tools, pairs):
+    """{tool: what its image takes}, or what happened instead."""
+    expected = lab.behaviour(program.image, program.reference)
+    images, results = {}, {}
+    for tool in tools:
+        folder = lab.folder / "outputs" / program.name / tool.name.replace(" ", "_")
+        try:
+            image = tool.make(lab, program, folder)
+            if lab.behaviour(image, program.reference) != expected:
+                raise speed_tools.Failed("the output behaves differently")
+        except (speed_tools.Failed, speed_programs.Unavailable) as failure:
+            print(f"speed: {program.name}: {tool.name}: {failure}", file=sys.stderr)
+            results[tool.name] = {"failed": str(failure)}
+            continue
+        images[tool.name] = image
+        results[tool.name] = lab.counts(image, program.reference)
+    for name, seconds in times(lab, images, program.reference, pairs).items():
+        if seconds:
+            results[name]["seconds"] = seconds
+    return results
+
+
+def change(original, result, name):
+    if name == "seconds":
+        return interval(original[name], result[name])
+    return result[name] / max(1, original[name]) - 1, None
+
+
+def show(original, result, name):
+    if name not in original or name not in result:
+        return "-"
+    mean, half = change(original, result, name)
+    return f"{mean:+.1%}" if half is None else f"{mean:+.1%} ± {half:.1%}"
+
+
+def mean_row(measured, tool, columns):
+    """The geometric means, of programs that all tools can do."""
+    tools = [name for name in next(iter(measured.values())) if name != "original"]
+    cells = []
+    for column in columns:
+        ratios = [
+            1 + change(results["original"], results[tool], column)[0]
+            for results in measured.values()
+            if all(column in results.get(name, {}) for name in tools)
+        ]
+        cells.append(f"{math.exp(statistics.fmean(map(math.log, ratios))) - 1:+.1%}" if ratios else "-")
+    return ["*mean*", tool, *cells]
+
+
+def table(measured, columns):
+    rows = [["program", "tool", *(TITLES[name] for name in columns)], ["---", "---", *("---:" for _ in columns)]]
+    for program, results in measured.items():
+        original = results["original"]
+        whole = [f"{original[c] / 1e6:,.1f} M" if c in COUNTS else f"{min(original.get(c, [0])):.2f} s" for c in columns]
+        rows.append([program, "original", *whole])
+        for tool, result in results.items():
+            if "failed" in result:
+                rows.append([program, tool, result["failed"], *("" for _ in columns[1:])])
+            elif tool != "original":
+                rows.append([program, tool, *(show(original, result, column) for column in columns)])
+    for tool in next(iter(measured.values())):
+        if tool != "original":
+            rows.append(mean_row(measured, tool, columns))
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def present(measured, page):
+    """Prints the table, and writes a page if there is a name for it."""
+    originals = [results["original"] for results in measured.values()]
+    columns = [name for name in TITLES if all(name in original for original in originals)]
+    text = table(measured, columns)
+    print(text, end="")
+    if page:
+        import speed_page
+
+        page.write_text(speed_page.page(measured, columns, TITLES, change, text))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", default=",".join(speed_programs.NAMES))
+    parser.add_argument("--tools", default="original,bolt,respike")
+    parser.add_argument("--layout", default="", help="layouts for Respike, separated by blanks")
+    parser.add_argument("--respike", type=pathlib.Path, default=ROOT / "build" / "respike")
+    parser.add_argument("--bolt", default="llvm-bolt-22")
+    parser.add_argument("--pairs", type=int, default=0)
+    parser.add_argument("--short", action="store_true", help="a fifth of the reference input")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "speed")
+    parser.add_argument("--json", type=pathlib.Path, help="write all figures")
+    parser.add_argument("--html", type=pathlib.Path, help="write a page with plots (needs matplotlib)")
+    parser.add_argument("--from", dest="earlier", type=pathlib.Path, help="show the figures of such a JSON file")
+    args = parser.parse_args()
+    if args.earlier:
+        return present(json.loads(args.earlier.read_text()), args.html)
+    lab = Lab(args.folder.resolve())
+    tools = speed_tools.named(args.tools.split(","), args.respike.resolve(), args.bolt, args.layout.split())
+    measured = {}
+    for program in speed_programs.prepare(lab.folder, args.programs.split(","), args.short):
+        measured[program.name] = measure(lab, program, tools, args.pairs)
+        if args.json:
+            args.json.write_text(json.dumps(measured, indent=1) + "\n")
+    if measured:
+        present(measured, args.html)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+#pragma once
+// Calls of other images without a detour.
+
+#include <cstdint>
+
+#include "optimizer/ir/program.h"
+
+namespace respike {
+
+/// Makes calls that ran and lead to stubs of the procedure linkage table call through the stubs'
+/// pointers. Returns how many calls were changed.
+uint64_t call_imports_directly(Program& program);
+
+}  // namespace respike
