@@ -238,8 +238,11 @@ class CallGraphBuilder {
     enter_at(image->entry);
     for (const LoaderEntry& entry : image->loader_entries)
       if (entry.enters_code()) enter_at(entry.value);
+    // Names of fragments are hidden, and nothing refers to them. Relocations refer to local symbols
+    // on Itanium.
     for (const Symbol& symbol : image->dynamic_symbols)
-      if (symbol.defined_in_section() && !symbol.local) enter_at(symbol.value);
+      if (symbol.defined_in_section() && (!symbol.local || symbol.visibility == 0))
+        enter_at(symbol.value);
   }
 
   void find_unused() {

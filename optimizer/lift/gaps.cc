@@ -80,8 +80,10 @@ class ReferredGaps {
     for (const DynamicRelocationTable& table : lifter_.image.dynamic_relocations)
       for (const Relocation& relocation : table.relocations)
         if (relocation.symbol == 0) keep(static_cast<uint64_t>(relocation.addend));
+    // Names of fragments are hidden, and nothing refers to them. Relocations refer to local symbols
+    // on Itanium.
     for (const Symbol& symbol : lifter_.image.dynamic_symbols)
-      if (symbol.defined_in_section() && !symbol.local) keep(symbol.value);
+      if (symbol.defined_in_section() && (!symbol.local || symbol.visibility == 0)) keep(symbol.value);
   }
 
   Lifter& lifter_;

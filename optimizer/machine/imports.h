@@ -16,8 +16,9 @@ struct Imports {
   /// The address of the pointer through which `code`, which stands at `address`, jumps, if the code
   /// does nothing else; nullopt for other code.
   std::optional<uint64_t> (*pointer_of)(std::span<const uint8_t> code, uint64_t address);
-  /// Makes a direct call a call through the pointer at `pointer`, minus Program::origin_base.
-  void (*call_through)(Instruction& call, int32_t pointer);
+  /// Makes a direct call a call through the pointer at `pointer`, minus Program::origin_base; false
+  /// for calls that must stay as they are.
+  bool (*call_through)(Instruction& call, int32_t pointer);
   /// The pointer, minus Program::origin_base, through which an instruction calls; nullopt for
   /// instructions that do not call through a pointer at a fixed place.
   std::optional<int64_t> (*pointer_of_call)(const Instruction& call);

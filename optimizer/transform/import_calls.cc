@@ -39,8 +39,7 @@ uint64_t call_imports_directly(Program& program) {
       if (!pointer) continue;
       const auto place = static_cast<int64_t>(*pointer - program.origin_base);
       if (!fits_signed(place, 32)) continue;
-      imports->call_through(call, static_cast<int32_t>(place));
-      ++changed;
+      if (imports->call_through(call, static_cast<int32_t>(place))) ++changed;
     }
   }
   return changed;

@@ -582,10 +582,12 @@ std::optional<uint64_t> stub_pointer(std::span<const uint8_t> code, uint64_t add
 
 constexpr std::array<uint8_t, 6> kCallThrough = {0xff, 0x15, 0, 0, 0, 0};
 
-void call_through(Instruction& call, int32_t pointer) {
+bool call_through(Instruction& call, int32_t pointer) {
+  if (length_of(call) != 5) return false;  // prefixes, as linkers need for calls of __tls_get_addr
   decode_all(kCallThrough, call.origin, &call);
   call.flags &= static_cast<uint8_t>(~kFromPlace);
   call.immediate = pointer;
+  return true;
 }
 
 std::optional<int64_t> pointer_of_call(const Instruction& call) {
