@@ -293,6 +293,23 @@ bool needs_any(const StaleValues& stale, std::span<const uint8_t> expression) {
   return false;
 }
 
+/// Joins entries that say the same of code that is side by side now.
+void Lists::join_neighbours(std::vector<Entry>& entries) {
+  size_t kept = 0;
+  for (size_t i = 1; i < entries.size(); ++i) {
+    Entry& last = entries[kept];
+    const Entry& next = entries[i];
+    if (last.end == next.start && !last.is_default && !next.is_default &&
+        std::ranges::equal(last.expression, next.expression)) {
+      last.end = next.end;
+      last.views.second = next.views.second;
+    } else {
+      entries[++kept] = next;
+    }
+  }
+  if (!entries.empty()) entries.resize(kept + 1);
+}
+
 std::vector<Lists::Entry> Lists::moved(const std::vector<Entry>& entries) {
   std::vector<Entry> result;
   for (const Entry& entry : entries) {
@@ -323,7 +340,10 @@ std::vector<Lists::Entry> Lists::moved(const std::vector<Entry>& entries) {
       result.push_back(part);
     }
   }
-  if (kind_ == Kind::locations) std::ranges::stable_sort(result, {}, &Entry::start);
+  if (kind_ == Kind::locations) {
+    std::ranges::stable_sort(result, {}, &Entry::start);
+    join_neighbours(result);
+  }
   return result;
 }
 

@@ -131,6 +131,7 @@ class Lists {
                       const Unit& unit);
   void put_unit_first(std::vector<Entry>& entries, const Unit& unit) const;
   std::vector<Entry> moved(const std::vector<Entry>& entries);
+  static void join_neighbours(std::vector<Entry>& entries);
   uint64_t write(const Unit& unit, const std::vector<Entry>& entries);
   void write5(const std::vector<Entry>& entries, const Unit& unit);
   void write4(const std::vector<Entry>& entries, const Unit& unit);

@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <set>
 
+#include "optimizer/base/equal_span.h"
 #include "optimizer/ir/lookup.h"
 
 namespace respike {
@@ -117,7 +118,7 @@ bool JumpSources::is_table(const Place& place, std::vector<uint64_t>& tables) {
         const uint64_t at = program_.origin_base + instruction.origin;
         bool is_base = false;
         for (const TableReference& table :
-             std::ranges::equal_range(lifter_.tables, at, {}, &TableReference::place))
+             equal_span(lifter_.tables, at, &TableReference::place))
           if (std::ranges::binary_search(bases_, table.table)) {
             tables.push_back(table.table);
             is_base = true;
