@@ -44,6 +44,7 @@ REFERENCE = re.compile(r"(^|\(|(?:implicit_pointer|parameter_ref|call2|call4|cal
 
 @dataclasses.dataclass
 class Entry:
+    section: str
     offset: int
     tag: str
     depth: int
@@ -95,10 +96,13 @@ def read_entries(image):
     """The entries of all units in file order."""
     done = common.run_command([debug_readers.DWARFDUMP, "--debug-info", "--debug-types", "--dwo", image], timeout=debug_readers.TIMEOUT, cwd=image.parent)
     common.expect(done.status == 0, f"{debug_readers.DWARFDUMP}: {done.stderr.decode(errors='replace')[-300:]}")
-    entries, stack, open_name = [], [], None
+    entries, stack, open_name, section = [], [], None, ""
     for line in done.stdout.decode(errors="replace").splitlines():
         if not line:
             open_name = None
+            continue
+        if line.endswith(" contents:"):
+            section = line.removesuffix(" contents:")
             continue
         match = ATTRIBUTE.match(line)
         if match and entries:
@@ -113,7 +117,7 @@ def read_entries(image):
             depth = len(match[2])
             while stack and stack[-1].depth >= depth:
                 stack.pop()
-            entry = Entry(int(match[1], 16), match[3].removeprefix("DW_TAG_"), depth, stack[-1] if stack else None)
+            entry = Entry(section, int(match[1], 16), match[3].removeprefix("DW_TAG_"), depth, stack[-1] if stack else None)
             stack.append(entry)
             entries.append(entry)
         elif open_name and "[0x" in line:
@@ -176,8 +180,8 @@ class Comparison:
         self.points = Points(rewriting)
         self.moved = {**rewriting.news, **{address: [address] for address in rewriting.kept}}
         self.problems = debug_images.Problems()
-        self.index_before = {entry.offset: number for number, entry in enumerate(self.before)}
-        self.index_after = {entry.offset: number for number, entry in enumerate(self.after)}
+        self.index_before = {(entry.section, entry.offset): number for number, entry in enumerate(self.before)}
+        self.index_after = {(entry.section, entry.offset): number for number, entry in enumerate(self.after)}
         self.starts = {low for entry in self.before for low, _ in entry.ranges() or ()}
         # clang numbers addresses. A number in one byte cannot become that of an address behind 128 others.
         sections = debug_readers.sections(rewriting.image.read_bytes())
@@ -216,18 +220,18 @@ class Comparison:
             if self.hot_cold and right is None and name in VALUES_AT_CALLS:
                 self.without += 1
                 continue
-            if left != right and (left is None or right is None or self.normal(left, False) != self.normal(right, True)):
+            if left != right and (left is None or right is None or self.normal(one, left, False) != self.normal(one, right, True)):
                 self.problems.add(f"attribute {name}", f"{one.describe()}: {left} became {right}")
 
     def lost_target(self, one, text):
         """gdb 13 overflows a buffer at calls of procedures with many ranges, so these calls may be without the callee."""
-        number = self.index_before.get(address(text))
+        number = self.index_before.get((one.section, address(text)))
         ranges = self.after[number].ranges() if number is not None else None
         if ranges is None or len(ranges) < 2:
             self.problems.add("call site without its callee", f"{one.describe()}: {text}")
 
-    def normal(self, text, of_output):
-        """References to entries become their numbers, code addresses of the output those of the input."""
+    def normal(self, one, text, of_output):
+        """A text of the entry `one`: references to entries become their numbers, code addresses of the output those of the input."""
         index = self.index_after if of_output else self.index_before
 
         def code(match):
@@ -235,7 +239,7 @@ class Comparison:
             return match[1] + hex(self.rewriting.origins.get(value, value) if of_output else value)
 
         def entry(match):
-            number = index.get(int(match[2], 16))
+            number = index.get((one.section, int(match[2], 16)))
             return f"{match[1]}entry {number}" if number is not None else match[0]
 
         return REFERENCE.sub(entry, CODE.sub(code, text))
@@ -276,13 +280,13 @@ class Comparison:
             self.problems.add(f"attribute {attribute}", f"{one.describe()}: {left} became {right}")
             return
         if "[0x" not in left and "[0x" not in right:
-            if left != right and self.normal(left, False) != self.normal(right, True):
+            if left != right and self.normal(one, left, False) != self.normal(one, right, True):
                 self.problems.add(f"{attribute} without a list", f"{one.describe()}: {left} became {right}")
             return
         self.variables += 1
         within = self.points.all_in_input(one.scope.ranges()) if one.scope else set()
-        expected = self.by_place(left, self.points.all_in_input, False, within)
-        actual = self.by_place(right, self.points.all_in_output, True, within)
+        expected = self.by_place(one, left, self.points.all_in_input, False, within)
+        actual = self.by_place(one, right, self.points.all_in_output, True, within)
         self.values += len(expected)
         for number in sorted(expected.keys() | actual.keys()):
             before, after = expected.get(number), actual.get(number)
@@ -294,11 +298,11 @@ class Comparison:
             kind = f"{attribute} is missing" if after is None else f"{attribute} where there was none" if before is None else f"other {attribute}"
             self.problems.add(kind, f"{self.points.show(number)}: {one.describe()}: {shown(before)} became {shown(after)}")
 
-    def by_place(self, text, inside, of_output, within):
+    def by_place(self, one, text, inside, of_output, within):
         """{number of an instruction: expressions}"""
         found = collections.defaultdict(set)
         for match in RANGE.finditer(text):
-            expression = self.normal(match[3] or "", of_output)
+            expression = self.normal(one, match[3] or "", of_output)
             for number in inside([(int(match[1], 16), int(match[2], 16))]) & within:
                 found[number].add(expression)
         if "<default>" in text:
