@@ -1,10 +1,10 @@
 // Entries keep their places and sizes; only the numbers in them change.
 //
 // Two passes over .debug_info. The first finds the abbreviations of entries whose code is in
-// several pieces now: they get ranges (unit.h). The second writes the numbers: addresses, offsets of
-// line tables and of lists. So references between entries, indices by name and type signatures stay
-// as they are, and memory is that of the sections. LLVM's reader is not used here, because a patch
-// needs the place of each field, and LLVM keeps trees of entries instead.
+// several pieces now: they get ranges (unit.h). The second writes the numbers: addresses, offsets
+// of line tables and of lists. So references between entries, indices by name and type signatures
+// stay as they are, and memory is that of the sections. LLVM's reader is not used here, because a
+// patch needs the place of each field, and LLVM keeps trees of entries instead.
 //
 // Example: a function at 0x1040 of 0x30 bytes, whose cold half moved away: the fields "low_pc
 // 0x1040, high_pc 0x30" become "entry_pc 0x5000, ranges 0x7c", and at 0x7c of .debug_rnglists stand
@@ -18,35 +18,23 @@
 #include <llvm/Support/DataExtractor.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <iterator>
-#include <map>
 #include <set>
-#include <tuple>
 
+#include "optimizer/debug/aranges.h"
+#include "optimizer/debug/entry_reader.h"
 #include "optimizer/debug/frames.h"
 #include "optimizer/debug/lines.h"
 #include "optimizer/debug/lists.h"
 #include "optimizer/debug/sections.h"
+#include "optimizer/debug/stale_scopes.h"
 #include "optimizer/debug/unit.h"
 
 namespace respike::debug {
 namespace {
 
 constexpr size_t kMostPieces = 2;  // of a procedure that calls may refer to
-
-/// An entry: its declaration and where the values of its attributes are.
-struct Entry {
-  uint64_t offset = 0;  // in the section
-  uint64_t end = 0;
-  Declaration* declaration = nullptr;
-  bool is_root = false;   // the unit's own entry
-  bool in_pieces = false;  // low_pc and high_pc give way to ranges
-  std::array<uint64_t, Declaration::kNoAttribute> places;
-
-  const Attribute& attribute(size_t i) const { return declaration->attributes[i]; }
-};
 
 class Rewriter {
  public:
@@ -55,12 +43,9 @@ class Rewriter {
   void run(NewImage& output);
 
  private:
-  using Form = std::tuple<uint64_t, unsigned, bool>;  // of a table: offset, version, 64-bit DWARF
+  struct FirstPass;
+  struct SecondPass;
 
-  Abbreviations& abbreviations_of(const Unit& unit);
-  template <typename F>
-  void for_entries(Unit& unit, F f);
-  ByteReader reader_at(const Unit& unit, uint64_t place) const;
   std::vector<uint8_t>& out(const Unit& unit) { return unit.in_types_section ? types_ : info_; }
 
   void read_bases(Unit& unit, const Entry& entry);
@@ -70,12 +55,7 @@ class Rewriter {
   void choose_abbreviation(const Unit& unit, Entry& entry);
   void decide_base(Unit& unit, const Entry& entry);
   void make_plain(const Unit& unit, const Entry& entry);
-  std::optional<uint64_t> callee_of(const Unit& unit, const Entry& entry) const;
   void leave_out(const Unit& unit, const Entry& entry, AttributeSet attributes);
-  void add_stale(uint64_t start, uint64_t end, StaleValues& stale);
-  const StaleValues* stale_inside(const Unit& unit, const Entry& entry);
-  bool is_stale(uint16_t tag, const Attribute& attribute,
-                std::span<const uint8_t> expression) const;
   void rewrite_entry(const Unit& unit, const Entry& entry);
   void rewrite_extent(const Unit& unit, const Entry& entry);
   bool rewrite_address(const Unit& unit, const Entry& entry, size_t index);
@@ -83,17 +63,7 @@ class Rewriter {
   void rewrite_locations(const Unit& unit, const Entry& entry, size_t index);
   void rewrite_expression(const Unit& unit, std::span<uint8_t> expression);
   void rewrite_macros(uint64_t offset);
-  void rewrite_extents_by_address();
 
-  struct Extent {
-    uint64_t start = 0, end = 0;
-  };
-  std::optional<Extent> extent_of(const Unit& unit, const Entry& entry) const;
-  std::optional<uint64_t> address_in(const Unit& unit, const Entry& entry, size_t index) const;
-  uint64_t number_at(const Unit& unit, uint64_t place, unsigned size) const;
-  uint64_t offset_at(const Unit& unit, uint64_t place) const {
-    return number_at(unit, place, unit.offset_size());
-  }
   void put_number(const Unit& unit, uint64_t place, unsigned size, uint64_t value);
   void put_offset(const Unit& unit, uint64_t place, uint64_t value) {
     put_number(unit, place, unit.offset_size(), value);
@@ -106,9 +76,10 @@ class Rewriter {
   AddressPool pool_;
   Budget budget_;
   Lists ranges_, locations_;
+  EntryReader entries_;
+  StaleScopes scopes_;
   std::vector<Unit> units_;
-  std::map<Form, Abbreviations> abbreviations_;
-  std::vector<uint8_t> info_, types_, macro_, aranges_;
+  std::vector<uint8_t> info_, types_, macro_;
   std::set<uint64_t> macros_done_;
   std::vector<AddressMap::Range> found_;
   std::vector<MovedPart> parts_;
@@ -117,13 +88,11 @@ class Rewriter {
   std::vector<uint64_t> in_pieces_;
   size_t next_in_pieces_ = 0;
   std::set<uint64_t> in_many_pieces_;  // entries of procedures
-  // What is stale somewhere in the code of the entries around the present one, innermost last;
-  // nullptr: nothing. Kept only where something is stale at all.
-  std::vector<const StaleValues*> scopes_;
-  std::set<StaleValues> known_stale_;
 };
 
-std::vector<uint8_t> copy(std::span<const uint8_t> bytes) { return {bytes.begin(), bytes.end()}; }
+std::vector<uint8_t> copy(std::span<const uint8_t> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
 
 Rewriter::Rewriter(const Image& image, const AddressMap& map, Diagnostics& diagnostics)
     : map_(map),
@@ -140,6 +109,8 @@ Rewriter::Rewriter(const Image& image, const AddressMap& map, Diagnostics& diagn
                  [this](const Unit& unit, std::span<uint8_t> expression) {
                    rewrite_expression(unit, expression);
                  }),
+      entries_(sections_, pool_),
+      scopes_(entries_, map, ranges_, budget_),
       units_(read_units(sections_.contents(Part::info), false)),
       info_(copy(sections_.contents(Part::info))),
       types_(copy(sections_.contents(Part::types))),
@@ -148,114 +119,11 @@ Rewriter::Rewriter(const Image& image, const AddressMap& map, Diagnostics& diagn
   units_.insert(units_.end(), types.begin(), types.end());
 }
 
-Abbreviations& Rewriter::abbreviations_of(const Unit& unit) {
-  const Form form(unit.abbreviations, unit.form.Version, unit.is64());
-  auto known = abbreviations_.find(form);
-  if (known == abbreviations_.end())
-    known = abbreviations_
-                .emplace(form, Abbreviations(sections_.contents(Part::abbrev), unit.abbreviations,
-                                             unit.form))
-                .first;
-  return known->second;
-}
-
-ByteReader Rewriter::reader_at(const Unit& unit, uint64_t place) const {
-  const auto section = sections_.contents(unit.in_types_section ? Part::types : Part::info);
-  ByteReader reader(section.first(unit.end), ".debug_info");
-  reader.seek(place);
-  return reader;
-}
-
-/// Calls f(entry) for the unit's own entry and for each entry that matters.
-template <typename F>
-void Rewriter::for_entries(Unit& unit, F f) {
-  Abbreviations& abbreviations = abbreviations_of(unit);
-  ByteReader reader = reader_at(unit, unit.entries);
-  Entry entry;
-  entry.is_root = true;
-  scopes_.clear();
-  while (!reader.at_end()) {
-    entry.offset = reader.position();
-    const uint64_t code = reader.uleb128();
-    if (code == 0) {  // the end of a list of children
-      if (!scopes_.empty()) scopes_.pop_back();
-      continue;
-    }
-    Declaration& declaration = abbreviations.find(code);
-    if (!declaration.matters && !entry.is_root && declaration.size != Declaration::kVariable) {
-      reader.skip(declaration.size);
-      if (declaration.has_children && map_.has_stale_values())
-        scopes_.push_back(scopes_.empty() ? nullptr : scopes_.back());
-      continue;
-    }
-    entry.declaration = &declaration;
-    const auto& attributes = declaration.attributes;
-    for (size_t i = 0; i < attributes.size(); ++i) {
-      entry.places[i] = reader.position();
-      if (attributes[i].size != Attribute::kVariable)
-        reader.skip(attributes[i].size);
-      else
-        skip_value(attributes[i].form, unit.form, reader);
-    }
-    entry.end = reader.position();
-    if (entry.is_root || entry.declaration->matters) f(entry);
-    entry.is_root = false;
-    if (declaration.has_children && map_.has_stale_values())
-      scopes_.push_back(stale_inside(unit, entry));
-  }
-}
-
-uint64_t Rewriter::number_at(const Unit& unit, uint64_t place, unsigned size) const {
-  ByteReader reader = reader_at(unit, place);
-  switch (size) {
-    case 1:
-      return reader.read<uint8_t>();
-    case 2:
-      return reader.read<uint16_t>();
-    case 4:
-      return reader.read<uint32_t>();
-    default:
-      return reader.read<uint64_t>();
-  }
-}
-
 void Rewriter::put_number(const Unit& unit, uint64_t place, unsigned size, uint64_t value) {
   if (size < 8 && value >> (8 * size) != 0)
-    throw Error(fmt::format("{:#x} does not fit into the field at {:#x} of .debug_info", value,
-                            place));
+    throw Error(
+        fmt::format("{:#x} does not fit into the field at {:#x} of .debug_info", value, place));
   std::memcpy(out(unit).data() + place, &value, size);
-}
-
-/// The address that an attribute gives; nullopt: it gives something else.
-std::optional<uint64_t> Rewriter::address_in(const Unit& unit, const Entry& entry,
-                                             size_t index) const {
-  const uint16_t form = entry.attribute(index).form;
-  if (form == dwarf::DW_FORM_addr) return number_at(unit, entry.places[index], 8);
-  if (!is_address_index(form)) return std::nullopt;
-  ByteReader reader = reader_at(unit, entry.places[index]);
-  return pool_.old_address(unit, read_address_index(form, reader));
-}
-
-std::optional<Rewriter::Extent> Rewriter::extent_of(const Unit& unit, const Entry& entry) const {
-  const Declaration& declaration = *entry.declaration;
-  if (!declaration.has_extent()) return std::nullopt;
-  const auto low = address_in(unit, entry, declaration.low_pc);
-  if (!low) return std::nullopt;
-  Extent extent{*low, 0};
-  if (const auto high = address_in(unit, entry, declaration.high_pc)) {
-    extent.end = *high;
-    return extent;
-  }
-  const Attribute& high = entry.attribute(declaration.high_pc);
-  uint64_t length = 0;
-  if (high.form == dwarf::DW_FORM_implicit_const)
-    length = static_cast<uint64_t>(high.implicit);
-  else if (high.form == dwarf::DW_FORM_udata || high.form == dwarf::DW_FORM_sdata)
-    length = reader_at(unit, entry.places[declaration.high_pc]).uleb128();
-  else if (const auto size = fixed_size(high.form, unit.form))
-    length = number_at(unit, entry.places[declaration.high_pc], *size);
-  extent.end = extent.start + length;
-  return extent;
 }
 
 // ---- the first pass ----
@@ -269,14 +137,14 @@ void Rewriter::read_bases(Unit& unit, const Entry& entry) {
       case dwarf::DW_AT_addr_base:
       case dwarf::DW_AT_GNU_addr_base:
         if (!is_offset) break;
-        unit.addr_base = offset_at(unit, entry.places[i]);
+        unit.addr_base = entries_.offset_at(unit, entry.places[i]);
         unit.addr_base_field = entry.places[i];
         break;
       case dwarf::DW_AT_rnglists_base:
-        if (is_offset) unit.rnglists_base = offset_at(unit, entry.places[i]);
+        if (is_offset) unit.rnglists_base = entries_.offset_at(unit, entry.places[i]);
         break;
       case dwarf::DW_AT_loclists_base:
-        if (is_offset) unit.loclists_base = offset_at(unit, entry.places[i]);
+        if (is_offset) unit.loclists_base = entries_.offset_at(unit, entry.places[i]);
         break;
       default:
         break;
@@ -284,7 +152,7 @@ void Rewriter::read_bases(Unit& unit, const Entry& entry) {
   }
   // Only now, as the address may be one of the pool.
   if (entry.declaration->low_pc != Declaration::kNoAttribute)
-    unit.low_pc = address_in(unit, entry, entry.declaration->low_pc);
+    unit.low_pc = entries_.address_in(unit, entry, entry.declaration->low_pc);
 }
 
 /// Decides whether an entry needs ranges.
@@ -294,7 +162,7 @@ void Rewriter::find_pieces(Unit& unit, Entry& entry) {
     const Attribute& attribute = entry.attribute(i);
     if (!is_address_index(attribute.form) || attribute.name == dwarf::DW_AT_call_return_pc)
       continue;
-    ByteReader reader = reader_at(unit, entry.places[i]);
+    ByteReader reader = entries_.reader_at(unit, entry.places[i]);
     pool_.use_as_start(unit, read_address_index(attribute.form, reader));
   }
   const bool is_procedure = declaration.tag == dwarf::DW_TAG_subprogram;
@@ -302,31 +170,31 @@ void Rewriter::find_pieces(Unit& unit, Entry& entry) {
     for (size_t i = 0; i < declaration.attributes.size(); ++i)
       if (entry.attribute(i).name == dwarf::DW_AT_ranges &&
           is_section_offset(entry.attribute(i).form, unit.form.Version) &&
-          ranges_.count(unit, offset_at(unit, entry.places[i])) > kMostPieces)
+          ranges_.count(unit, entries_.offset_at(unit, entry.places[i])) > kMostPieces)
         in_many_pieces_.insert(entry.offset);
-  const auto extent = extent_of(unit, entry);
-  if (!extent || extent->start >= extent->end || !map_.is_code(extent->start)) return;
-  map_.find_ranges_of_entry(extent->start, extent->end, found_);
+  const auto extent = entries_.extent_of(unit, entry);
+  if (!extent || extent->first >= extent->second || !map_.is_code(extent->first)) return;
+  map_.find_ranges_of_entry(extent->first, extent->second, found_);
   budget_.spend(found_.size());
   if (is_procedure && found_.size() > kMostPieces) in_many_pieces_.insert(entry.offset);
   // A length in a field of no fixed size stays as it is.
   const uint16_t high = entry.attribute(declaration.high_pc).form;
-  const bool is_fixed =
-      is_address_index(high) || fixed_size(high, unit.form).value_or(0) != 0;
+  const bool is_fixed = is_address_index(high) || fixed_size(high, unit.form).value_or(0) != 0;
   const bool whole =
-      found_.size() == 1 && found_.front().first == map_.find(extent->start) &&
-      (is_fixed || found_.front().second - found_.front().first == extent->end - extent->start);
+      found_.size() == 1 && found_.front().first == map_.find(extent->first) &&
+      (is_fixed || found_.front().second - found_.front().first == extent->second - extent->first);
   if (whole || !extent_fields(declaration, unit.form).possible) return;
-  abbreviations_of(unit).add_copy_in_pieces(declaration);
+  entries_.abbreviations_of(unit).add_copy_in_pieces(declaration);
   if (!declaration.in_pieces) in_pieces_.push_back(entry.offset);
 }
 
 /// Whether all code of the unit is in pieces that are as they were.
 bool Rewriter::keeps_its_inside(const Unit& unit, const Entry& entry) {
-  const auto extent = extent_of(unit, entry);
+  const auto extent = entries_.extent_of(unit, entry);
   if (!extent) return map_.pieces().empty();
-  map_.find_parts(extent->start, extent->end, parts_);
-  return parts_.size() == 1 && parts_[0].new_end - parts_[0].new_start == extent->end - extent->start;
+  map_.find_parts(extent->first, extent->second, parts_);
+  return parts_.size() == 1 &&
+         parts_[0].new_end - parts_[0].new_start == extent->second - extent->first;
 }
 
 void Rewriter::find_file(const Unit& unit, const Entry& entry) {
@@ -359,16 +227,16 @@ void Rewriter::decide_base(Unit& unit, const Entry& entry) {
   const Declaration& declaration = *entry.declaration;
   if (!unit.low_pc) return;
   const bool is_field = entry.attribute(declaration.low_pc).form == dwarf::DW_FORM_addr;
-  const auto extent = extent_of(unit, entry);
+  const auto extent = entries_.extent_of(unit, entry);
   if (entry.in_pieces && extent_fields(declaration, unit.form).ranges_in_low) return;
   if (entry.in_pieces && is_field) {
     // Lists of DWARF 4 have full addresses.
     if (unit.form.Version < 5 || !extent) return;
-    map_.find_ranges(extent->start, extent->end, found_);
+    map_.find_ranges(extent->first, extent->second, found_);
     if (!found_.empty()) unit.new_base = found_.front().first;
-  } else if (extent && map_.is_code(extent->start)) {
-    map_.find_ranges_of_entry(extent->start, extent->end, found_);
-    unit.new_base = found_.empty() ? map_.find(extent->start).value_or(0) : found_[0].first;
+  } else if (extent && map_.is_code(extent->first)) {
+    map_.find_ranges_of_entry(extent->first, extent->second, found_);
+    unit.new_base = found_.empty() ? map_.find(extent->first).value_or(0) : found_[0].first;
   } else {
     unit.new_base = *unit.low_pc;
   }
@@ -380,14 +248,14 @@ void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
   const Attribute& high = entry.attribute(declaration.high_pc);
   const uint64_t low_place = entry.places[declaration.low_pc];
   const uint64_t high_place = entry.places[declaration.high_pc];
-  const auto extent = extent_of(unit, entry);
+  const auto extent = entries_.extent_of(unit, entry);
   if (!extent) return;
-  const bool is_code = extent->start < extent->end && map_.is_code(extent->start);
+  const bool is_code = extent->first < extent->second && map_.is_code(extent->first);
   found_.clear();
   if (is_code)
-    map_.find_ranges_of_entry(extent->start, extent->end, found_);
-  else if (extent->start < extent->end)
-    found_.emplace_back(extent->start, extent->end);
+    map_.find_ranges_of_entry(extent->first, extent->second, found_);
+  else if (extent->first < extent->second)
+    found_.emplace_back(extent->first, extent->second);
   budget_.spend(found_.size());
   if (entry.in_pieces) {
     const ExtentFields fields = extent_fields(declaration, unit.form);
@@ -403,7 +271,7 @@ void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
     return;
   }
   if (!is_code) return;
-  const uint64_t start = found_.empty() ? map_.find(extent->start).value_or(0) : found_[0].first;
+  const uint64_t start = found_.empty() ? map_.find(extent->first).value_or(0) : found_[0].first;
   const uint64_t end = found_.empty() ? start : found_[0].second;
   if (low.form == dwarf::DW_FORM_addr) put_number(unit, low_place, 8, start);
   if (high.form == dwarf::DW_FORM_addr) {
@@ -415,9 +283,9 @@ void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
   }
 }
 
-/// Makes a plain unit of a skeleton that does not name its file any more, as gdb demands. The header
-/// is 8 bytes shorter then: the abbreviation's number moves to the front, and what it leaves behind,
-/// with the rest of the header, is the value of an attribute for padding.
+/// Makes a plain unit of a skeleton that does not name its file any more, as gdb demands. The
+/// header is 8 bytes shorter then: the abbreviation's number moves to the front, and what it leaves
+/// behind, with the rest of the header, is the value of an attribute for padding.
 void Rewriter::make_plain(const Unit& unit, const Entry& entry) {
   const Declaration& declaration = *entry.declaration;
   if (!declaration.without_file || declaration.tag != dwarf::DW_TAG_skeleton_unit) return;
@@ -433,12 +301,12 @@ void Rewriter::make_plain(const Unit& unit, const Entry& entry) {
 /// Writes an address by itself: of a label, an entry, a call. Returns false where the output has
 /// no place for it.
 bool Rewriter::rewrite_address(const Unit& unit, const Entry& entry, size_t index) {
-  const auto old = address_in(unit, entry, index);
+  const auto old = entries_.address_in(unit, entry, index);
   if (!old || *old == 0) return true;
   const Attribute& attribute = entry.attribute(index);
-  const bool returns =
-      attribute.name == dwarf::DW_AT_call_return_pc ||
-      (attribute.name == dwarf::DW_AT_low_pc && entry.declaration->tag == dwarf::DW_TAG_GNU_call_site);
+  const bool returns = attribute.name == dwarf::DW_AT_call_return_pc ||
+                       (attribute.name == dwarf::DW_AT_low_pc &&
+                        entry.declaration->tag == dwarf::DW_TAG_GNU_call_site);
   if (!map_.is_code(returns ? *old - 1 : *old)) return true;
   // Where the call is gone, no frame returns.
   const uint64_t now = (returns ? map_.find_behind(*old) : map_.find(*old)).value_or(0);
@@ -447,7 +315,7 @@ bool Rewriter::rewrite_address(const Unit& unit, const Entry& entry, size_t inde
     return true;
   }
   if (!returns) return true;
-  ByteReader reader = reader_at(unit, entry.places[index]);
+  ByteReader reader = entries_.reader_at(unit, entry.places[index]);
   const uint64_t number = read_address_index(attribute.form, reader);
   const auto found = pool_.use_as_return(unit, number, now);
   if (!found || *found == number) return found.has_value();
@@ -464,27 +332,6 @@ bool Rewriter::rewrite_address(const Unit& unit, const Entry& entry, size_t inde
   return true;
 }
 
-/// The entry of the procedure that a call names.
-std::optional<uint64_t> Rewriter::callee_of(const Unit& unit, const Entry& entry) const {
-  const Declaration& declaration = *entry.declaration;
-  if (declaration.callee == Declaration::kNoAttribute) return std::nullopt;
-  const uint16_t form = entry.attribute(declaration.callee).form;
-  const uint64_t place = entry.places[declaration.callee];
-  switch (form) {
-    case dwarf::DW_FORM_ref_udata:
-      return unit.offset + reader_at(unit, place).uleb128();
-    case dwarf::DW_FORM_ref_addr:
-      return number_at(unit, place, *fixed_size(form, unit.form));
-    case dwarf::DW_FORM_ref1:
-    case dwarf::DW_FORM_ref2:
-    case dwarf::DW_FORM_ref4:
-    case dwarf::DW_FORM_ref8:
-      return unit.offset + number_at(unit, place, *fixed_size(form, unit.form));
-    default:
-      return std::nullopt;
-  }
-}
-
 /// Takes attributes out of an entry that is written otherwise. The bytes that become free hold the
 /// number of another abbreviation, which may be longer, and padding.
 void Rewriter::leave_out(const Unit& unit, const Entry& entry, AttributeSet attributes) {
@@ -492,7 +339,8 @@ void Rewriter::leave_out(const Unit& unit, const Entry& entry, AttributeSet attr
   if (all.size() >= 64) throw Error("an entry has more than 63 attributes");
   for (;;) {
     ByteWriter bytes;
-    bytes.uleb128(abbreviations_of(unit).copy_without(*entry.declaration, entry.in_pieces, attributes));
+    bytes.uleb128(entries_.abbreviations_of(unit).copy_without(*entry.declaration, entry.in_pieces,
+                                                               attributes));
     for (size_t i = 0; i < all.size(); ++i) {
       if ((attributes >> i & 1) != 0) continue;
       const uint64_t end = i + 1 < all.size() ? entry.places[i + 1] : entry.end;
@@ -520,78 +368,17 @@ void Rewriter::leave_out(const Unit& unit, const Entry& entry, AttributeSet attr
   }
 }
 
-/// Adds what is stale in the code that was at [start, end).
-void Rewriter::add_stale(uint64_t start, uint64_t end, StaleValues& stale) {
-  if (start >= end || !map_.is_code(start)) return;
-  map_.find_parts(start, end, parts_);
-  budget_.spend(parts_.size());
-  for (const MovedPart& part : parts_)
-    if (!part.stays())
-      if (const StaleValues* values = map_.stale_values(map_.pieces()[part.piece]))
-        stale |= *values;
-}
-
-/// What is stale somewhere inside of an entry with code, or at a call; else the same as around it.
-const StaleValues* Rewriter::stale_inside(const Unit& unit, const Entry& entry) {
-  const Declaration& declaration = *entry.declaration;
-  StaleValues stale;
-  if (const auto extent = extent_of(unit, entry)) {
-    add_stale(extent->start, extent->end, stale);
-  } else {
-    bool is_known = false;
-    for (size_t i = 0; i < declaration.attributes.size(); ++i) {
-      const Attribute& attribute = entry.attribute(i);
-      if (attribute.name == dwarf::DW_AT_ranges &&
-          is_section_offset(attribute.form, unit.form.Version)) {
-        for (const auto& [start, end] : ranges_.old_ranges(unit, offset_at(unit, entry.places[i])))
-          add_stale(start, end, stale);
-      } else if (attribute.name == dwarf::DW_AT_call_return_pc ||
-                 (attribute.name == dwarf::DW_AT_low_pc &&
-                  declaration.tag == dwarf::DW_TAG_GNU_call_site)) {
-        const auto behind = address_in(unit, entry, i);
-        if (behind && *behind != 0) add_stale(*behind - 1, *behind, stale);
-      } else {
-        continue;
-      }
-      is_known = true;
-    }
-    if (!is_known) return scopes_.empty() ? nullptr : scopes_.back();
-  }
-  return stale.none() ? nullptr : &*known_stale_.insert(std::move(stale)).first;
-}
-
-/// Whether the value of an attribute, for all code of the scope, need not be right in all of it.
-bool Rewriter::is_stale(uint16_t tag, const Attribute& attribute,
-                        std::span<const uint8_t> expression) const {
-  if (scopes_.empty() || scopes_.back() == nullptr) return false;
-  switch (attribute.name) {
-    case dwarf::DW_AT_location:  // of a call's parameter: where the callee looks for it
-      return tag != dwarf::DW_TAG_call_site_parameter &&
-             tag != dwarf::DW_TAG_GNU_call_site_parameter &&
-             needs_any(*scopes_.back(), expression);
-    case dwarf::DW_AT_call_value:
-    case dwarf::DW_AT_call_data_value:
-    case dwarf::DW_AT_call_target:
-    case dwarf::DW_AT_GNU_call_site_value:
-    case dwarf::DW_AT_GNU_call_site_data_value:
-    case dwarf::DW_AT_GNU_call_site_target:
-      return needs_any(*scopes_.back(), expression);
-    default:
-      return false;
-  }
-}
-
 void Rewriter::rewrite_locations(const Unit& unit, const Entry& entry, size_t index) {
   const Attribute& attribute = entry.attribute(index);
   if (attribute.form == dwarf::DW_FORM_loclistx) return;  // through the table of offsets
-  const uint64_t old = offset_at(unit, entry.places[index]);
+  const uint64_t old = entries_.offset_at(unit, entry.places[index]);
   if (attribute.name == dwarf::DW_AT_location) {
     for (size_t i = 0; i < entry.declaration->attributes.size(); ++i) {
       if (entry.attribute(i).name != dwarf::DW_AT_GNU_locviews ||
           !is_section_offset(entry.attribute(i).form, unit.form.Version))
         continue;
       const auto [list, views] =
-          locations_.move_with_views(unit, old, offset_at(unit, entry.places[i]));
+          locations_.move_with_views(unit, old, entries_.offset_at(unit, entry.places[i]));
       put_offset(unit, entry.places[index], list);
       put_offset(unit, entry.places[i], views);
       return;
@@ -609,17 +396,17 @@ void Rewriter::rewrite_lists(const Unit& unit, const Entry& entry, size_t index)
   if (!is_offset) return;
   switch (attribute.name) {
     case dwarf::DW_AT_stmt_list:
-      return put_offset(unit, place, lines_.offset(offset_at(unit, place)));
+      return put_offset(unit, place, lines_.offset(entries_.offset_at(unit, place)));
     case dwarf::DW_AT_ranges:
     case dwarf::DW_AT_start_scope:
-      return put_offset(unit, place, ranges_.move(unit, offset_at(unit, place)));
+      return put_offset(unit, place, ranges_.move(unit, entries_.offset_at(unit, place)));
     case dwarf::DW_AT_rnglists_base:
       return put_offset(unit, place, ranges_.new_base());
     case dwarf::DW_AT_loclists_base:
       return put_offset(unit, place, locations_.new_base());
     case dwarf::DW_AT_macros:
     case dwarf::DW_AT_GNU_macros:
-      return rewrite_macros(offset_at(unit, place));
+      return rewrite_macros(entries_.offset_at(unit, place));
     default:
       return;
   }
@@ -627,8 +414,8 @@ void Rewriter::rewrite_lists(const Unit& unit, const Entry& entry, size_t index)
 
 /// Moves the addresses of procedures in an expression.
 void Rewriter::rewrite_expression(const Unit& unit, std::span<uint8_t> expression) {
-  const bool may_have_address = std::ranges::any_of(
-      expression, [](uint8_t byte) { return byte == dwarf::DW_OP_addr; });
+  const bool may_have_address =
+      std::ranges::any_of(expression, [](uint8_t byte) { return byte == dwarf::DW_OP_addr; });
   if (!may_have_address || expression.size() < 9) return;
   const llvm::StringRef bytes(reinterpret_cast<const char*>(expression.data()), expression.size());
   const llvm::DWARFExpression operations(llvm::DataExtractor(bytes, true, 8), 8, unit.form.Format);
@@ -655,8 +442,7 @@ void Rewriter::rewrite_macros(uint64_t offset) {
   if ((flags & 1) != 0) {
     store(macro_.data() + place, lines_.offset(reader.read<uint64_t>()));
   } else {
-    store(macro_.data() + place,
-          static_cast<uint32_t>(lines_.offset(reader.read<uint32_t>())));
+    store(macro_.data() + place, static_cast<uint32_t>(lines_.offset(reader.read<uint32_t>())));
   }
 }
 
@@ -674,7 +460,7 @@ void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
     if (attribute.form == dwarf::DW_FORM_addr || is_address_index(attribute.form)) {
       if (!rewrite_address(unit, entry, i)) lose(i);
     } else if (is_expression(attribute.name, attribute.form, unit.form.Version)) {
-      ByteReader reader = reader_at(unit, entry.places[i]);
+      ByteReader reader = entries_.reader_at(unit, entry.places[i]);
       uint64_t size = 0;
       if (attribute.form == dwarf::DW_FORM_block1)
         size = reader.read<uint8_t>();
@@ -685,7 +471,7 @@ void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
       else
         size = reader.uleb128();
       const auto expression = std::span(out(unit)).subspan(reader.position(), size);
-      if (is_stale(declaration.tag, attribute, expression)) lose(i);
+      if (scopes_.is_stale(declaration.tag, attribute, expression)) lose(i);
       rewrite_expression(unit, expression);
     } else {
       rewrite_lists(unit, entry, i);
@@ -693,101 +479,61 @@ void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
   }
   // gdb (13) writes behind its memory where a call refers to a procedure with more than two ranges.
   // Such calls do not say what they call: gdb then shows no values at the callee's entry.
-  if (const auto callee = callee_of(unit, entry); callee && in_many_pieces_.contains(*callee))
+  if (const auto callee = entries_.callee_of(unit, entry);
+      callee && in_many_pieces_.contains(*callee))
     lose(declaration.callee);
   if (lost != 0) leave_out(unit, entry, lost);
 }
 
-/// Writes .debug_aranges anew.
-void Rewriter::rewrite_extents_by_address() {
-  ByteReader reader(sections_.contents(Part::aranges), ".debug_aranges");
-  ByteWriter out;
-  while (!reader.at_end()) {
-    const size_t start = reader.position();
-    const size_t set = out.size();
-    uint64_t length = reader.read<uint32_t>();
-    const bool is64 = length == dwarf::DW_LENGTH_DWARF64;
-    if (is64) length = reader.read<uint64_t>();
-    const size_t end = reader.position() + length;
-    if (length > reader.remaining()) throw Error(".debug_aranges ends inside of a set");
-    reader.skip(2);
-    reader.skip(is64 ? 8 : 4);
-    const auto address_size = reader.read<uint8_t>();
-    const auto selector_size = reader.read<uint8_t>();
-    if (address_size != 8 || selector_size != 0)
-      throw Error(".debug_aranges has addresses of a size that is not known");
-    const size_t header = align_up(reader.position() - start, 16);
-    out.append(sections_.contents(Part::aranges).subspan(start, reader.position() - start));
-    out.bytes().resize(set + header);
-    if (start + header > end) throw Error(".debug_aranges has a set that is too short");
-    reader.seek(start + header);
-    while (reader.position() + 16 <= end) {
-      const auto address = reader.read<uint64_t>();
-      const auto size = reader.read<uint64_t>();
-      if (address == 0 && size == 0) break;
-      found_.clear();
-      if (size != 0 && map_.is_code(address))
-        map_.find_ranges(address, address + size, found_);
-      else
-        found_.emplace_back(address, address + size);
-      budget_.spend(found_.size());
-      for (const auto& [from, to] : found_) {
-        out.write(from);
-        out.write(to - from);
-      }
+/// Finds the abbreviations of entries whose code is in several pieces now.
+struct Rewriter::FirstPass {
+  Rewriter& rewriter;
+  Unit& unit;
+
+  void see(Entry& entry) {
+    if (entry.is_root) {
+      rewriter.read_bases(unit, entry);
+      rewriter.find_file(unit, entry);
+      rewriter.pool_.move(unit);
     }
-    reader.seek(end);
-    out.write<uint64_t>(0);
-    out.write<uint64_t>(0);
-    if (is64)
-      out.patch<uint64_t>(set + 4, out.size() - set - 12);
-    else
-      out.patch<uint32_t>(set, static_cast<uint32_t>(out.size() - set - 4));
+    rewriter.find_pieces(unit, entry);
   }
-  aranges_ = std::move(out.bytes());
-}
+  void enter(const Entry*) {}
+  void leave() {}
+};
+
+/// Writes the numbers.
+struct Rewriter::SecondPass {
+  Rewriter& rewriter;
+  Unit& unit;
+
+  void see(Entry& entry) {
+    rewriter.choose_abbreviation(unit, entry);
+    if (entry.is_root) {
+      rewriter.decide_base(unit, entry);
+      rewriter.make_plain(unit, entry);
+      rewriter.ranges_.start_unit(unit);
+      rewriter.locations_.start_unit(unit);
+    }
+    rewriter.rewrite_entry(unit, entry);
+  }
+  void enter(const Entry* entry) { rewriter.scopes_.enter(unit, entry); }
+  void leave() { rewriter.scopes_.leave(); }
+};
 
 void Rewriter::run(NewImage& output) {
+  for (Unit& unit : units_) entries_.walk(unit, FirstPass{*this, unit});
   for (Unit& unit : units_) {
-    for_entries(unit, [&](Entry& entry) {
-      if (entry.is_root) {
-        read_bases(unit, entry);
-        find_file(unit, entry);
-        pool_.move(unit);
-      }
-      find_pieces(unit, entry);
-    });
-  }
-  for (Unit& unit : units_) {
-    for_entries(unit, [&](Entry& entry) {
-      choose_abbreviation(unit, entry);
-      if (entry.is_root) {
-        decide_base(unit, entry);
-        make_plain(unit, entry);
-        ranges_.start_unit(unit);
-        locations_.start_unit(unit);
-      }
-      rewrite_entry(unit, entry);
-    });
+    scopes_.start_unit();
+    entries_.walk(unit, SecondPass{*this, unit});
     ranges_.end_unit();
     locations_.end_unit();
   }
-  ByteWriter abbreviations;
-  std::map<Form, uint64_t> places;
-  for (const auto& [form, table] : abbreviations_) {
-    places[form] = abbreviations.size();
-    dwarf::FormParams params;
-    params.Version = static_cast<uint16_t>(std::get<1>(form));
-    params.AddrSize = 8;
-    params.Format = std::get<2>(form) ? dwarf::DWARF64 : dwarf::DWARF32;
-    table.write(params, abbreviations);
-  }
-  for (const Unit& unit : units_)
-    put_offset(unit, unit.abbreviations_field,
-               places.at(Form(unit.abbreviations, unit.form.Version, unit.is64())));
-  for (const Unit& unit : units_)
+  EntryReader::NewAbbreviations abbreviations = entries_.write_abbreviations();
+  for (const Unit& unit : units_) {
+    put_offset(unit, unit.abbreviations_field, abbreviations.place(unit));
     if (unit.addr_base) put_offset(unit, unit.addr_base_field, pool_.new_base(*unit.addr_base));
-  rewrite_extents_by_address();
+  }
 
   std::vector<NewImage::ReplacedSection> replaced;
   std::vector<NewImage::AddedSection> added;
@@ -802,14 +548,14 @@ void Rewriter::run(NewImage& output) {
   };
   put(Part::info, std::move(info_));
   put(Part::types, std::move(types_));
-  put(Part::abbrev, std::move(abbreviations.bytes()));
+  put(Part::abbrev, std::move(abbreviations.contents.bytes()));
   put(Part::line, lines_.take_contents());
   put(Part::addr, pool_.take_contents());
   put(Part::ranges, ranges_.take_contents(false));
   put(Part::rnglists, ranges_.take_contents(true));
   put(Part::loc, locations_.take_contents(false));
   put(Part::loclists, locations_.take_contents(true));
-  put(Part::aranges, std::move(aranges_));
+  put(Part::aranges, move_aranges(sections_.contents(Part::aranges), map_, budget_));
   put(Part::macro, std::move(macro_));
   put(Part::frame, move_frames(sections_.contents(Part::frame), map_));
   output.replaced = std::move(replaced);

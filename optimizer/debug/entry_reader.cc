@@ -1,0 +1,99 @@
+#include "optimizer/debug/entry_reader.h"
+
+namespace respike::debug {
+
+Abbreviations& EntryReader::abbreviations_of(const Unit& unit) {
+  const Form form = form_of(unit);
+  auto known = abbreviations_.find(form);
+  if (known == abbreviations_.end())
+    known = abbreviations_
+                .emplace(form, Abbreviations(sections_.contents(Part::abbrev), unit.abbreviations,
+                                             unit.form))
+                .first;
+  return known->second;
+}
+
+ByteReader EntryReader::reader_at(const Unit& unit, uint64_t place) const {
+  const auto section = sections_.contents(unit.in_types_section ? Part::types : Part::info);
+  ByteReader reader(section.first(unit.end), ".debug_info");
+  reader.seek(place);
+  return reader;
+}
+
+uint64_t EntryReader::number_at(const Unit& unit, uint64_t place, unsigned size) const {
+  ByteReader reader = reader_at(unit, place);
+  switch (size) {
+    case 1:
+      return reader.read<uint8_t>();
+    case 2:
+      return reader.read<uint16_t>();
+    case 4:
+      return reader.read<uint32_t>();
+    default:
+      return reader.read<uint64_t>();
+  }
+}
+
+std::optional<uint64_t> EntryReader::address_in(const Unit& unit, const Entry& entry,
+                                                size_t index) const {
+  const uint16_t form = entry.attribute(index).form;
+  if (form == dwarf::DW_FORM_addr) return number_at(unit, entry.places[index], 8);
+  if (!is_address_index(form)) return std::nullopt;
+  ByteReader reader = reader_at(unit, entry.places[index]);
+  return pool_.old_address(unit, read_address_index(form, reader));
+}
+
+std::optional<AddressMap::Range> EntryReader::extent_of(const Unit& unit,
+                                                        const Entry& entry) const {
+  const Declaration& declaration = *entry.declaration;
+  if (!declaration.has_extent()) return std::nullopt;
+  const auto low = address_in(unit, entry, declaration.low_pc);
+  if (!low) return std::nullopt;
+  if (const auto high = address_in(unit, entry, declaration.high_pc)) {
+    return std::pair(*low, *high);
+  }
+  const Attribute& high = entry.attribute(declaration.high_pc);
+  uint64_t length = 0;
+  if (high.form == dwarf::DW_FORM_implicit_const)
+    length = static_cast<uint64_t>(high.implicit);
+  else if (high.form == dwarf::DW_FORM_udata || high.form == dwarf::DW_FORM_sdata)
+    length = reader_at(unit, entry.places[declaration.high_pc]).uleb128();
+  else if (const auto size = fixed_size(high.form, unit.form))
+    length = number_at(unit, entry.places[declaration.high_pc], *size);
+  return std::pair(*low, *low + length);
+}
+
+std::optional<uint64_t> EntryReader::callee_of(const Unit& unit, const Entry& entry) const {
+  const Declaration& declaration = *entry.declaration;
+  if (declaration.callee == Declaration::kNoAttribute) return std::nullopt;
+  const uint16_t form = entry.attribute(declaration.callee).form;
+  const uint64_t place = entry.places[declaration.callee];
+  switch (form) {
+    case dwarf::DW_FORM_ref_udata:
+      return unit.offset + reader_at(unit, place).uleb128();
+    case dwarf::DW_FORM_ref_addr:
+      return number_at(unit, place, *fixed_size(form, unit.form));
+    case dwarf::DW_FORM_ref1:
+    case dwarf::DW_FORM_ref2:
+    case dwarf::DW_FORM_ref4:
+    case dwarf::DW_FORM_ref8:
+      return unit.offset + number_at(unit, place, *fixed_size(form, unit.form));
+    default:
+      return std::nullopt;
+  }
+}
+
+EntryReader::NewAbbreviations EntryReader::write_abbreviations() const {
+  NewAbbreviations result;
+  for (const auto& [form, table] : abbreviations_) {
+    result.places[form] = result.contents.size();
+    dwarf::FormParams params;
+    params.Version = static_cast<uint16_t>(std::get<1>(form));
+    params.AddrSize = 8;
+    params.Format = std::get<2>(form) ? dwarf::DWARF64 : dwarf::DWARF32;
+    table.write(params, result.contents);
+  }
+  return result;
+}
+
+}  // namespace respike::debug

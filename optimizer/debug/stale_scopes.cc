@@ -1,0 +1,77 @@
+#include "optimizer/debug/stale_scopes.h"
+
+namespace respike::debug {
+
+/// Adds what is stale in the code that was at [start, end).
+void StaleScopes::add_stale(uint64_t start, uint64_t end, StaleValues& stale) {
+  if (start >= end || !map_.is_code(start)) return;
+  map_.find_parts(start, end, parts_);
+  budget_.spend(parts_.size());
+  for (const MovedPart& part : parts_)
+    if (!part.stays())
+      if (const StaleValues* values = map_.stale_values(map_.pieces()[part.piece]))
+        stale |= *values;
+}
+
+/// What is stale somewhere inside of an entry with code, or at a call; else the same as around it.
+const StaleValues* StaleScopes::stale_inside(const Unit& unit, const Entry& entry) {
+  const Declaration& declaration = *entry.declaration;
+  StaleValues stale;
+  if (const auto extent = reader_.extent_of(unit, entry)) {
+    add_stale(extent->first, extent->second, stale);
+  } else {
+    bool is_known = false;
+    for (size_t i = 0; i < declaration.attributes.size(); ++i) {
+      const Attribute& attribute = entry.attribute(i);
+      if (attribute.name == dwarf::DW_AT_ranges &&
+          is_section_offset(attribute.form, unit.form.Version)) {
+        for (const auto& [start, end] :
+             ranges_.old_ranges(unit, reader_.offset_at(unit, entry.places[i])))
+          add_stale(start, end, stale);
+      } else if (attribute.name == dwarf::DW_AT_call_return_pc ||
+                 (attribute.name == dwarf::DW_AT_low_pc &&
+                  declaration.tag == dwarf::DW_TAG_GNU_call_site)) {
+        const auto behind = reader_.address_in(unit, entry, i);
+        if (behind && *behind != 0) add_stale(*behind - 1, *behind, stale);
+      } else {
+        continue;
+      }
+      is_known = true;
+    }
+    if (!is_known) return scopes_.empty() ? nullptr : scopes_.back();
+  }
+  return stale.none() ? nullptr : &*known_stale_.insert(std::move(stale)).first;
+}
+
+void StaleScopes::enter(const Unit& unit, const Entry* entry) {
+  if (!map_.has_stale_values()) return;
+  if (entry != nullptr)
+    scopes_.push_back(stale_inside(unit, *entry));
+  else
+    scopes_.push_back(scopes_.empty() ? nullptr : scopes_.back());
+}
+
+void StaleScopes::leave() {
+  if (!scopes_.empty()) scopes_.pop_back();
+}
+
+bool StaleScopes::is_stale(uint16_t tag, const Attribute& attribute,
+                           std::span<const uint8_t> expression) const {
+  if (scopes_.empty() || scopes_.back() == nullptr) return false;
+  switch (attribute.name) {
+    case dwarf::DW_AT_location:  // of a call's parameter: where the callee looks for it
+      return tag != dwarf::DW_TAG_call_site_parameter &&
+             tag != dwarf::DW_TAG_GNU_call_site_parameter && needs_any(*scopes_.back(), expression);
+    case dwarf::DW_AT_call_value:
+    case dwarf::DW_AT_call_data_value:
+    case dwarf::DW_AT_call_target:
+    case dwarf::DW_AT_GNU_call_site_value:
+    case dwarf::DW_AT_GNU_call_site_data_value:
+    case dwarf::DW_AT_GNU_call_site_target:
+      return needs_any(*scopes_.back(), expression);
+    default:
+      return false;
+  }
+}
+
+}  // namespace respike::debug

@@ -1,0 +1,51 @@
+#pragma once
+// What hot-cold optimization took away somewhere in the scopes around an entry; private to this
+// folder.
+//
+// Example: in a part of a function register 3 need not hold what it held in the input
+// (emit/stale_values.h). A variable of the function that is in register 3 "for all of the scope"
+// loses its location, and a variable of a block without that part keeps its own.
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "optimizer/debug/address_map.h"
+#include "optimizer/debug/entry_reader.h"
+#include "optimizer/debug/lists.h"
+
+namespace respike::debug {
+
+class StaleScopes {
+ public:
+  /// All must live as long as this object.
+  StaleScopes(const EntryReader& reader, const AddressMap& map, Lists& ranges, Budget& budget)
+      : reader_(reader), map_(map), ranges_(ranges), budget_(budget) {}
+
+  void start_unit() { scopes_.clear(); }
+  /// The children of an entry follow; nullptr: of an entry without code.
+  void enter(const Unit& unit, const Entry* entry);
+  void leave();
+
+  /// Whether the value of an attribute of an entry in the scopes entered, which holds in all code of
+  /// its scope, need not be right in all of it.
+  bool is_stale(uint16_t tag, const Attribute& attribute,
+                std::span<const uint8_t> expression) const;
+
+ private:
+  void add_stale(uint64_t start, uint64_t end, StaleValues& stale);
+  const StaleValues* stale_inside(const Unit& unit, const Entry& entry);
+
+  const EntryReader& reader_;
+  const AddressMap& map_;
+  Lists& ranges_;
+  Budget& budget_;
+  /// What is stale in the scopes entered, innermost last; nullptr: nothing. Empty where nothing is
+  /// stale in the image.
+  std::vector<const StaleValues*> scopes_;
+  std::set<StaleValues> known_stale_;
+  std::vector<MovedPart> parts_;
+};
+
+}  // namespace respike::debug
