@@ -100,8 +100,7 @@ void StaleFlow::find_saves() {
       if (instruction.is_pseudo()) add(static_cast<uint32_t>(instruction.immediate));
   }
   std::ranges::sort(saves_);
-  const auto doubles = std::ranges::unique(saves_);
-  saves_.erase(doubles.begin(), doubles.end());
+  saves_.erase(std::unique(saves_.begin(), saves_.end()), saves_.end());
 }
 
 bool StaleFlow::is_save(const Instruction& store, const Operands& operands) const {
