@@ -2,15 +2,17 @@
 #
 # respike_starter(MACHINE FLAGS...): compiles starter.c with the system calls of the machine's start
 # code (instrument/runtime/MACHINE/system_call.h) and its own MACHINE/entry.h. It is compiled apart,
-# since nothing may be linked to it, and sanitizers cannot.
+# since nothing may be linked to it, and sanitizers cannot; always by GCC, whose options it needs.
 
 function(respike_starter machine)
   set(output ${PROJECT_BINARY_DIR}/respike-starter)
   set(calls ${PROJECT_SOURCE_DIR}/instrument/runtime/${machine})
   set(own ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+  find_program(RESPIKE_STARTER_COMPILER NAMES ${machine}-linux-gnu-gcc gcc REQUIRED)
+  mark_as_advanced(RESPIKE_STARTER_COMPILER)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_C_COMPILER}
+    COMMAND ${RESPIKE_STARTER_COMPILER}
       -std=gnu11 -O2 -Wall -Wextra -Werror -fno-pie -no-pie
       -ffreestanding -fno-builtin -fno-stack-protector -fno-strict-aliasing
       -fno-tree-loop-distribute-patterns  # makes calls of memcpy and memset
