@@ -55,8 +55,8 @@ std::vector<ShownLine> shown_lines(const SourceFile& file,
     const uint32_t before = source ? std::min(number - 1, kContext) : 0;
     const uint32_t behind = source ? kContext : 0;
     const auto last = source ? static_cast<uint32_t>(source->size()) : number;
-    for (uint32_t i = number - before; i <= std::min(number + behind, std::max(last, number)); ++i)
-      show(i);
+    const uint64_t end = std::min(uint64_t{number} + behind, uint64_t{std::max(last, number)});
+    for (uint64_t i = number - before; i <= end; ++i) show(static_cast<uint32_t>(i));
   }
   return shown;
 }

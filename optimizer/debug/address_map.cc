@@ -28,16 +28,19 @@ AddressMap::AddressMap(std::vector<MovedPiece> pieces, std::vector<Range> moved,
   });
   uint64_t end = 0;
   old_ends_.reserve(by_old_.size());
-  for (const uint32_t i : by_old_)
-    old_ends_.push_back(end = std::max(end, pieces_[i].old_end));
+  for (const uint32_t i : by_old_) old_ends_.push_back(end = std::max(end, pieces_[i].old_end));
 }
 
 const StaleValues* AddressMap::stale_values(const MovedPiece& piece) const {
   return piece.stale == MovedPiece::kExact ? nullptr : &stale_[piece.stale];
 }
 
-bool AddressMap::is_code(uint64_t old_address) const { return is_inside(code_, old_address); }
-bool AddressMap::is_moved(uint64_t old_address) const { return is_inside(moved_, old_address); }
+bool AddressMap::is_code(uint64_t old_address) const {
+  return is_inside(code_, old_address);
+}
+bool AddressMap::is_moved(uint64_t old_address) const {
+  return is_inside(moved_, old_address);
+}
 
 template <typename F>
 void AddressMap::for_pieces(uint64_t start, uint64_t end, F f) const {
@@ -83,14 +86,15 @@ void AddressMap::find_parts(uint64_t start, uint64_t end, std::vector<MovedPart>
   std::ranges::sort(parts, {}, &MovedPart::new_start);
 }
 
-void AddressMap::find_ranges(uint64_t start, uint64_t end, std::vector<Range>& ranges) const {
-  find_ranges(start, end, ranges, {});
+size_t AddressMap::find_ranges(uint64_t start, uint64_t end, std::vector<Range>& ranges) const {
+  return find_ranges(start, end, ranges, {});
 }
 
-void AddressMap::find_ranges(uint64_t start, uint64_t end, std::vector<Range>& ranges,
-                             const std::function<bool(const StaleValues&)>& is_lost) const {
+size_t AddressMap::find_ranges(uint64_t start, uint64_t end, std::vector<Range>& ranges,
+                               const std::function<bool(const StaleValues&)>& is_lost) const {
   static thread_local std::vector<MovedPart> parts;
   find_parts(start, end, parts);
+  const size_t cost = parts.size();
   if (is_lost)
     std::erase_if(parts, [&](const MovedPart& part) {
       const StaleValues* stale = part.stays() ? nullptr : stale_values(pieces_[part.piece]);
@@ -101,27 +105,28 @@ void AddressMap::find_ranges(uint64_t start, uint64_t end, std::vector<Range>& r
   for (const MovedPart& part : parts) {
     const bool adjacent = last != nullptr && last->new_end == part.new_start;
     // Two neighbours in one fragment: between them is nothing but padding.
-    const bool neighbours =
-        last != nullptr && !last->stays() && !part.stays() && last->piece + 1 == part.piece &&
-        pieces_[last->piece].fragment == pieces_[part.piece].fragment &&
-        last->new_end == pieces_[last->piece].new_end &&
-        part.new_start == pieces_[part.piece].new_start;
+    const bool neighbours = last != nullptr && !last->stays() && !part.stays() &&
+                            last->piece + 1 == part.piece &&
+                            pieces_[last->piece].fragment == pieces_[part.piece].fragment &&
+                            last->new_end == pieces_[last->piece].new_end &&
+                            part.new_start == pieces_[part.piece].new_start;
     if (adjacent || neighbours)
       ranges.back().second = part.new_end;
     else
       ranges.emplace_back(part.new_start, part.new_end);
     last = &part;
   }
+  return cost;
 }
 
-void AddressMap::find_ranges_of_entry(uint64_t start, uint64_t end,
-                                      std::vector<Range>& ranges) const {
-  find_ranges(start, end, ranges);
+size_t AddressMap::find_ranges_of_entry(uint64_t start, uint64_t end,
+                                        std::vector<Range>& ranges) const {
+  const size_t cost = find_ranges(start, end, ranges);
   const auto entry = find(start);
-  if (!entry) return;
+  if (!entry) return cost;
   const auto holds = std::ranges::find_if(
       ranges, [&](const Range& range) { return range.first <= *entry && *entry < range.second; });
-  if (holds == ranges.end()) return;
+  if (holds == ranges.end()) return cost;
   if (holds->first != *entry) {
     const Range before(holds->first, *entry);
     holds->first = *entry;
@@ -129,6 +134,7 @@ void AddressMap::find_ranges_of_entry(uint64_t start, uint64_t end,
   }
   const auto first = std::ranges::find(ranges, *entry, &Range::first);
   std::rotate(ranges.begin(), first, std::next(first));
+  return cost;
 }
 
 std::optional<uint64_t> AddressMap::find(uint64_t old_address) const {

@@ -100,12 +100,13 @@ class AddressMap {
   /// Where the code of [start, end) is now, in the order of the addresses in the output.
   void find_parts(uint64_t start, uint64_t end, std::vector<MovedPart>& parts) const;
   /// The same as ranges without gaps between them. Padding between blocks of a fragment counts.
-  void find_ranges(uint64_t start, uint64_t end, std::vector<Range>& ranges) const;
+  /// Returns how many parts they had: the cost.
+  size_t find_ranges(uint64_t start, uint64_t end, std::vector<Range>& ranges) const;
   /// The same without pieces for whose stale values `is_lost` is true.
-  void find_ranges(uint64_t start, uint64_t end, std::vector<Range>& ranges,
-                   const std::function<bool(const StaleValues&)>& is_lost) const;
+  size_t find_ranges(uint64_t start, uint64_t end, std::vector<Range>& ranges,
+                     const std::function<bool(const StaleValues&)>& is_lost) const;
   /// The same, and the first range starts at the new place of `start`.
-  void find_ranges_of_entry(uint64_t start, uint64_t end, std::vector<Range>& ranges) const;
+  size_t find_ranges_of_entry(uint64_t start, uint64_t end, std::vector<Range>& ranges) const;
 
   /// The new address of the instruction at `old_address`, or of the instruction that is executed in
   /// its place where it was removed; nullopt: there is none. Addresses outside of movable
@@ -165,7 +166,7 @@ class PieceBuilder {
   bool is_copy_ = false;
   bool is_hot_ = false;
   uint32_t stale_ = MovedPiece::kExact;
-  bool joins_ = false;                // the next instruction may join the last piece
+  bool joins_ = false;  // the next instruction may join the last piece
 };
 
 }  // namespace respike

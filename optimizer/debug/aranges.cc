@@ -2,6 +2,8 @@
 
 #include <llvm/BinaryFormat/Dwarf.h>
 
+#include "optimizer/base/bytes.h"
+
 namespace respike::debug {
 
 namespace dwarf = llvm::dwarf;
@@ -36,10 +38,10 @@ std::vector<uint8_t> move_aranges(std::span<const uint8_t> section, const Addres
       if (address == 0 && size == 0) break;
       found.clear();
       if (size != 0 && map.is_code(address))
-        map.find_ranges(address, address + size, found);
+        budget.spend(map.find_ranges(address, address + size, found));
       else
         found.emplace_back(address, address + size);
-      budget.spend(found.size());
+      budget.spend(1);
       for (const auto& [from, to] : found) {
         out.write(from);
         out.write(to - from);

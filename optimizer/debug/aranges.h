@@ -1,12 +1,13 @@
 #pragma once
-// .debug_aranges: which code belongs to which unit (DWARF 5, section 6.1.2); private to this folder.
+// .debug_aranges: which code belongs to which unit (DWARF 5, section 6.1.2); private to this
+// folder.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "optimizer/debug/address_map.h"
-#include "optimizer/debug/lists.h"
+#include "optimizer/debug/budget.h"
 
 namespace respike::debug {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <exception>
 #include <new>
 #include <string_view>
 
@@ -56,7 +56,9 @@ bool is_link(const Section& section) {
   return !section.allocated() && subject(section) == kDebugLink;
 }
 
-bool is_relocations(const Section& section) { return section.name.starts_with(kRelocations); }
+bool is_relocations(const Section& section) {
+  return section.name.starts_with(kRelocations);
+}
 
 template <typename F>
 void drop(const Image& image, NewImage& output, F which) {
@@ -71,8 +73,8 @@ void drop_what_has_no_writer(const Image& image, NewImage& output, Diagnostics& 
   drop(image, output, is_link);
   const auto lost = std::ranges::find_if(image.sections, is_foreign);
   if (lost != image.sections.end())
-    diagnostics.warn(fmt::format(
-        "{} is left out: it would describe the code before rewriting", subject(*lost)));
+    diagnostics.warn(
+        fmt::format("{} is left out: it would describe the code before rewriting", subject(*lost)));
 }
 
 }  // namespace
@@ -92,10 +94,10 @@ void write_debug_sections(const Image& image, const AddressMap& map, NewImage& o
     drop(image, output,
          [](const Section& section) { return is_dwarf(section) && is_relocations(section); });
     return;
-  } catch (const Error& error) {
-    why = error.what();
   } catch (const std::bad_alloc&) {
     why = "there is not enough memory for it";
+  } catch (const std::exception& error) {
+    why = error.what();
   }
   drop(image, output, is_dwarf);
   diagnostics.warn("the debug information is left out: " + why);

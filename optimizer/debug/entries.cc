@@ -13,9 +13,6 @@
 #include "optimizer/debug/entries.h"
 
 #include <fmt/format.h>
-#include <llvm/ADT/StringRef.h>
-#include <llvm/DebugInfo/DWARF/LowLevel/DWARFExpression.h>
-#include <llvm/Support/DataExtractor.h>
 
 #include <algorithm>
 #include <cstring>
@@ -24,6 +21,7 @@
 
 #include "optimizer/debug/aranges.h"
 #include "optimizer/debug/entry_reader.h"
+#include "optimizer/debug/expressions.h"
 #include "optimizer/debug/frames.h"
 #include "optimizer/debug/lines.h"
 #include "optimizer/debug/lists.h"
@@ -61,7 +59,6 @@ class Rewriter {
   bool rewrite_address(const Unit& unit, const Entry& entry, size_t index);
   void rewrite_lists(const Unit& unit, const Entry& entry, size_t index);
   void rewrite_locations(const Unit& unit, const Entry& entry, size_t index);
-  void rewrite_expression(const Unit& unit, std::span<uint8_t> expression);
   void rewrite_macros(uint64_t offset);
 
   void put_number(const Unit& unit, uint64_t place, unsigned size, uint64_t value);
@@ -72,9 +69,9 @@ class Rewriter {
   const AddressMap& map_;
   Diagnostics& diagnostics_;
   Sections sections_;
+  Budget budget_;
   LineTables lines_;
   AddressPool pool_;
-  Budget budget_;
   Lists ranges_, locations_;
   EntryReader entries_;
   StaleScopes scopes_;
@@ -84,32 +81,34 @@ class Rewriter {
   std::vector<AddressMap::Range> found_;
   std::vector<MovedPart> parts_;
   size_t without_file_ = 0;
+  size_t without_room_ = 0;   // entries that describe their first piece only
+  uint64_t thread_size_ = 0;  // above all numbers of variables of threads
   /// Entries in pieces whose declarations are not, in the order in which units are walked.
-  std::vector<uint64_t> in_pieces_;
+  std::vector<uint64_t> in_pieces_;  // keys
   size_t next_in_pieces_ = 0;
-  std::set<uint64_t> in_many_pieces_;  // entries of procedures
+  std::set<uint64_t> in_many_pieces_;  // keys of entries of procedures
 };
 
 std::vector<uint8_t> copy(std::span<const uint8_t> bytes) {
   return {bytes.begin(), bytes.end()};
 }
 
+uint64_t budget_for(const Sections& sections, const AddressMap& map) {
+  uint64_t size = 0;
+  for (size_t part = 0; part < kParts; ++part) size += sections.contents(Part(part)).size();
+  return 1000 + 64 * uint64_t{map.pieces().size()} + 16 * size;
+}
+
 Rewriter::Rewriter(const Image& image, const AddressMap& map, Diagnostics& diagnostics)
     : map_(map),
       diagnostics_(diagnostics),
       sections_(image),
-      lines_(sections_.contents(Part::line), map),
-      pool_(sections_.contents(Part::addr), map),
-      budget_(1000 + 16 * uint64_t{map.pieces().size()} +
-              16 * uint64_t{sections_.contents(Part::info).size()} +
-              4 * uint64_t{sections_.contents(Part::loclists).size() +
-                           sections_.contents(Part::loc).size()}),
-      ranges_(Lists::Kind::ranges, sections_, map, pool_, budget_, {}),
-      locations_(Lists::Kind::locations, sections_, map, pool_, budget_,
-                 [this](const Unit& unit, std::span<uint8_t> expression) {
-                   rewrite_expression(unit, expression);
-                 }),
-      entries_(sections_, pool_),
+      budget_(budget_for(sections_, map)),
+      lines_(sections_.contents(Part::line), map, budget_),
+      pool_(sections_.contents(Part::addr), map, budget_),
+      ranges_(Lists::Kind::ranges, sections_, map, pool_, budget_),
+      locations_(Lists::Kind::locations, sections_, map, pool_, budget_),
+      entries_(sections_, pool_, budget_),
       scopes_(entries_, map, ranges_, budget_),
       units_(read_units(sections_.contents(Part::info), false)),
       info_(copy(sections_.contents(Part::info))),
@@ -117,6 +116,14 @@ Rewriter::Rewriter(const Image& image, const AddressMap& map, Diagnostics& diagn
       macro_(copy(sections_.contents(Part::macro))) {
   const auto types = read_units(sections_.contents(Part::types), true);
   units_.insert(units_.end(), types.begin(), types.end());
+  for (const Symbol& symbol : image.symbols)
+    if (symbol.type == Symbol::Type::tls)
+      thread_size_ = std::max(thread_size_, symbol.value + symbol.size);
+}
+
+/// Of an entry of .debug_info or .debug_types.
+uint64_t key_of(const Unit& unit, uint64_t offset) {
+  return offset * 2 + (unit.in_types_section ? 1 : 0);
 }
 
 void Rewriter::put_number(const Unit& unit, uint64_t place, unsigned size, uint64_t value) {
@@ -168,28 +175,37 @@ void Rewriter::find_pieces(Unit& unit, Entry& entry) {
   const bool is_procedure = declaration.tag == dwarf::DW_TAG_subprogram;
   if (is_procedure && !declaration.has_extent())
     for (size_t i = 0; i < declaration.attributes.size(); ++i)
-      if (entry.attribute(i).name == dwarf::DW_AT_ranges &&
-          is_section_offset(entry.attribute(i).form, unit.form.Version) &&
-          ranges_.count(unit, entries_.offset_at(unit, entry.places[i])) > kMostPieces)
-        in_many_pieces_.insert(entry.offset);
+      if (entry.attribute(i).name == dwarf::DW_AT_ranges)
+        if (const auto list = entries_.list_in(unit, entry, i, Part::rnglists);
+            list && ranges_.count(unit, *list) > kMostPieces)
+          in_many_pieces_.insert(key_of(unit, entry.offset));
   const auto extent = entries_.extent_of(unit, entry);
   if (!extent || extent->first >= extent->second || !map_.is_code(extent->first)) return;
-  map_.find_ranges_of_entry(extent->first, extent->second, found_);
-  budget_.spend(found_.size());
-  if (is_procedure && found_.size() > kMostPieces) in_many_pieces_.insert(entry.offset);
+  budget_.spend(map_.find_ranges_of_entry(extent->first, extent->second, found_));
+  if (is_procedure && found_.size() > kMostPieces)
+    in_many_pieces_.insert(key_of(unit, entry.offset));
   // A length in a field of no fixed size stays as it is.
   const uint16_t high = entry.attribute(declaration.high_pc).form;
   const bool is_fixed = is_address_index(high) || fixed_size(high, unit.form).value_or(0) != 0;
   const bool whole =
       found_.size() == 1 && found_.front().first == map_.find(extent->first) &&
       (is_fixed || found_.front().second - found_.front().first == extent->second - extent->first);
-  if (whole || !extent_fields(declaration, unit.form).possible) return;
+  if (whole) return;
+  if (!extent_fields(declaration, unit.form).possible) {
+    ++without_room_;
+    return;
+  }
   entries_.abbreviations_of(unit).add_copy_in_pieces(declaration);
-  if (!declaration.in_pieces) in_pieces_.push_back(entry.offset);
+  if (!declaration.in_pieces) in_pieces_.push_back(key_of(unit, entry.offset));
 }
 
-/// Whether all code of the unit is in pieces that are as they were.
+/// Whether the unit's file still describes the code: all code of the unit is in one piece that is
+/// as it was, the file has no lists in this image (GNU's form before DWARF 5), and its addresses
+/// cannot be places of variables of threads.
 bool Rewriter::keeps_its_inside(const Unit& unit, const Entry& entry) {
+  for (const Attribute& attribute : entry.declaration->attributes)
+    if (attribute.name == dwarf::DW_AT_GNU_ranges_base) return false;
+  if (pool_.has_doubtful(unit, thread_size_)) return false;
   const auto extent = entries_.extent_of(unit, entry);
   if (!extent) return map_.pieces().empty();
   map_.find_parts(extent->first, extent->second, parts_);
@@ -212,8 +228,8 @@ void Rewriter::find_file(const Unit& unit, const Entry& entry) {
 /// Gives an entry in pieces the number of its abbreviation's copy.
 void Rewriter::choose_abbreviation(const Unit& unit, Entry& entry) {
   const Declaration& declaration = *entry.declaration;
-  const bool is_listed =
-      next_in_pieces_ < in_pieces_.size() && in_pieces_[next_in_pieces_] == entry.offset;
+  const bool is_listed = next_in_pieces_ < in_pieces_.size() &&
+                         in_pieces_[next_in_pieces_] == key_of(unit, entry.offset);
   if (is_listed) ++next_in_pieces_;
   entry.in_pieces = is_listed || declaration.in_pieces;
   if (!is_listed || declaration.in_pieces) return;
@@ -222,23 +238,29 @@ void Rewriter::choose_abbreviation(const Unit& unit, Entry& entry) {
   std::ranges::copy(number.bytes(), out(unit).data() + entry.offset);
 }
 
-/// Chooses the base of the unit's lists. Where the unit has ranges, its low_pc is nothing else.
+/// Chooses the base of the unit's lists: what its low_pc says in the output, if it keeps one.
 void Rewriter::decide_base(Unit& unit, const Entry& entry) {
-  const Declaration& declaration = *entry.declaration;
   if (!unit.low_pc) return;
+  const Declaration& declaration = *entry.declaration;
+  const uint64_t low = *unit.low_pc;
   const bool is_field = entry.attribute(declaration.low_pc).form == dwarf::DW_FORM_addr;
   const auto extent = entries_.extent_of(unit, entry);
-  if (entry.in_pieces && extent_fields(declaration, unit.form).ranges_in_low) return;
-  if (entry.in_pieces && is_field) {
-    // Lists of DWARF 4 have full addresses.
-    if (unit.form.Version < 5 || !extent) return;
-    map_.find_ranges(extent->first, extent->second, found_);
-    if (!found_.empty()) unit.new_base = found_.front().first;
-  } else if (extent && map_.is_code(extent->first)) {
+  const bool is_code = extent && extent->first < extent->second && map_.is_code(low);
+  if (entry.in_pieces && extent_fields(declaration, unit.form).low_name != dwarf::DW_AT_low_pc)
+    return;
+  if (!is_field) {  // a number of the pool, which holds the start of the first procedure
+    unit.new_base = map_.find(low).value_or(low);
+  } else if (entry.in_pieces) {  // low_pc means nothing but the base; lists of DWARF 4 have none
+    found_.clear();
+    if (unit.form.Version >= 5 && extent) map_.find_ranges(extent->first, extent->second, found_);
+    unit.new_base = found_.empty() ? 0 : found_.front().first;
+  } else if (is_code) {
     map_.find_ranges_of_entry(extent->first, extent->second, found_);
-    unit.new_base = found_.empty() ? map_.find(extent->first).value_or(0) : found_[0].first;
+    unit.new_base = found_.empty() ? map_.find(low).value_or(0) : found_[0].first;
+  } else if (!extent && low != 0 && map_.is_code(low)) {  // as rewrite_address() writes it
+    unit.new_base = map_.find(low).value_or(0);
   } else {
-    unit.new_base = *unit.low_pc;
+    unit.new_base = low;
   }
 }
 
@@ -253,10 +275,9 @@ void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
   const bool is_code = extent->first < extent->second && map_.is_code(extent->first);
   found_.clear();
   if (is_code)
-    map_.find_ranges_of_entry(extent->first, extent->second, found_);
+    budget_.spend(map_.find_ranges_of_entry(extent->first, extent->second, found_));
   else if (extent->first < extent->second)
     found_.emplace_back(extent->first, extent->second);
-  budget_.spend(found_.size());
   if (entry.in_pieces) {
     const ExtentFields fields = extent_fields(declaration, unit.form);
     const uint64_t place = fields.ranges_in_low ? low_place : high_place;
@@ -265,7 +286,7 @@ void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
     put_offset(unit, place, ranges_.add_ranges(unit, found_));
     if (!fields.ranges_in_low && low.form == dwarf::DW_FORM_addr) {
       uint64_t start = found_.empty() ? 0 : found_.front().first;
-      if (fields.low_name == dwarf::DW_AT_low_pc) start = unit.new_base;
+      if (fields.low_name == dwarf::DW_AT_low_pc) start = unit.new_base.value_or(0);
       put_number(unit, low_place, 8, start);
     }
     return;
@@ -276,7 +297,7 @@ void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
   if (low.form == dwarf::DW_FORM_addr) put_number(unit, low_place, 8, start);
   if (high.form == dwarf::DW_FORM_addr) {
     put_number(unit, high_place, 8, end);
-  } else if (const auto size = fixed_size(high.form, unit.form); size && *size != 0) {
+  } else if (const auto size = fixed_size(high.form, unit.form); size && *size != 0 && *size <= 8) {
     if (*size < 8 && (end - start) >> (8 * *size) != 0)
       throw Error("the code of an entry is too long for its field");
     put_number(unit, high_place, *size, end - start);
@@ -354,15 +375,8 @@ void Rewriter::leave_out(const Unit& unit, const Entry& entry, AttributeSet attr
       attributes = every;
       continue;
     }
-    const uint64_t padding = size - bytes.size() - 1;
-    if (padding < 0x80) {
-      bytes.write(static_cast<uint8_t>(padding));
-    } else {
-      bytes.write(static_cast<uint8_t>((padding - 1) | 0x80));
-      bytes.write(static_cast<uint8_t>((padding - 1) >> 7));
-      if ((padding - 1) >> 14 != 0) throw Error("an entry has an attribute of 16 KB");
-    }
-    bytes.bytes().resize(size);
+    bytes.bytes().resize(size - 1, ' ');
+    bytes.write<uint8_t>(0);
     std::ranges::copy(bytes.bytes(), out(unit).data() + entry.offset);
     return;
   }
@@ -370,30 +384,34 @@ void Rewriter::leave_out(const Unit& unit, const Entry& entry, AttributeSet attr
 
 void Rewriter::rewrite_locations(const Unit& unit, const Entry& entry, size_t index) {
   const Attribute& attribute = entry.attribute(index);
-  if (attribute.form == dwarf::DW_FORM_loclistx) return;  // through the table of offsets
-  const uint64_t old = entries_.offset_at(unit, entry.places[index]);
+  const auto old = entries_.list_in(unit, entry, index, Part::loclists);
+  if (!old) return;
+  if (attribute.form == dwarf::DW_FORM_loclistx)
+    return locations_.move_numbered(unit, entries_.uleb128_at(unit, entry.places[index]), *old);
   if (attribute.name == dwarf::DW_AT_location) {
     for (size_t i = 0; i < entry.declaration->attributes.size(); ++i) {
       if (entry.attribute(i).name != dwarf::DW_AT_GNU_locviews ||
           !is_section_offset(entry.attribute(i).form, unit.form.Version))
         continue;
-      const auto [list, views] =
-          locations_.move_with_views(unit, old, entries_.offset_at(unit, entry.places[i]));
-      put_offset(unit, entry.places[index], list);
-      put_offset(unit, entry.places[i], views);
+      const Lists::Moved moved =
+          locations_.move_with_views(unit, *old, entries_.offset_at(unit, entry.places[i]));
+      put_offset(unit, entry.places[index], moved.list);
+      put_offset(unit, entry.places[i], moved.views);
       return;
     }
   }
-  put_offset(unit, entry.places[index], locations_.move(unit, old));
+  put_offset(unit, entry.places[index], locations_.move(unit, *old));
 }
 
 void Rewriter::rewrite_lists(const Unit& unit, const Entry& entry, size_t index) {
   const Attribute& attribute = entry.attribute(index);
   const uint64_t place = entry.places[index];
-  const bool is_offset = is_section_offset(attribute.form, unit.form.Version);
   if (may_be_location_list(attribute.name, attribute.form, unit.form.Version))
     return rewrite_locations(unit, entry, index);
-  if (!is_offset) return;
+  if (attribute.form == dwarf::DW_FORM_rnglistx)
+    return ranges_.move_numbered(unit, entries_.uleb128_at(unit, place),
+                                 *entries_.list_in(unit, entry, index, Part::rnglists));
+  if (!is_section_offset(attribute.form, unit.form.Version)) return;
   switch (attribute.name) {
     case dwarf::DW_AT_stmt_list:
       return put_offset(unit, place, lines_.offset(entries_.offset_at(unit, place)));
@@ -409,22 +427,6 @@ void Rewriter::rewrite_lists(const Unit& unit, const Entry& entry, size_t index)
       return rewrite_macros(entries_.offset_at(unit, place));
     default:
       return;
-  }
-}
-
-/// Moves the addresses of procedures in an expression.
-void Rewriter::rewrite_expression(const Unit& unit, std::span<uint8_t> expression) {
-  const bool may_have_address =
-      std::ranges::any_of(expression, [](uint8_t byte) { return byte == dwarf::DW_OP_addr; });
-  if (!may_have_address || expression.size() < 9) return;
-  const llvm::StringRef bytes(reinterpret_cast<const char*>(expression.data()), expression.size());
-  const llvm::DWARFExpression operations(llvm::DataExtractor(bytes, true, 8), 8, unit.form.Format);
-  for (const auto& operation : operations) {
-    if (operation.isError()) return;
-    if (operation.getCode() != dwarf::DW_OP_addr) continue;
-    uint8_t* field = expression.data() + operation.getEndOffset() - 8;
-    const auto address = load<uint64_t>(field);
-    if (map_.is_moved(address)) store(field, map_.find(address).value_or(address));
   }
 }
 
@@ -471,8 +473,10 @@ void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
       else
         size = reader.uleb128();
       const auto expression = std::span(out(unit)).subspan(reader.position(), size);
-      if (scopes_.is_stale(declaration.tag, attribute, expression)) lose(i);
-      rewrite_expression(unit, expression);
+      if (scopes_.is_stale(unit, declaration.tag, attribute, expression)) lose(i);
+      move_addresses(map_, expression, unit.offset_size());
+    } else if (is_distance(attribute)) {
+      lose(i);
     } else {
       rewrite_lists(unit, entry, i);
     }
@@ -493,8 +497,8 @@ struct Rewriter::FirstPass {
   void see(Entry& entry) {
     if (entry.is_root) {
       rewriter.read_bases(unit, entry);
-      rewriter.find_file(unit, entry);
       rewriter.pool_.move(unit);
+      rewriter.find_file(unit, entry);
     }
     rewriter.find_pieces(unit, entry);
   }
@@ -526,10 +530,9 @@ void Rewriter::run(NewImage& output) {
   for (Unit& unit : units_) {
     scopes_.start_unit();
     entries_.walk(unit, SecondPass{*this, unit});
-    ranges_.end_unit();
-    locations_.end_unit();
   }
   EntryReader::NewAbbreviations abbreviations = entries_.write_abbreviations();
+  pool_.place_parts();
   for (const Unit& unit : units_) {
     put_offset(unit, unit.abbreviations_field, abbreviations.place(unit));
     if (unit.addr_base) put_offset(unit, unit.addr_base_field, pool_.new_base(*unit.addr_base));
@@ -557,9 +560,14 @@ void Rewriter::run(NewImage& output) {
   put(Part::loclists, locations_.take_contents(true));
   put(Part::aranges, move_aranges(sections_.contents(Part::aranges), map_, budget_));
   put(Part::macro, std::move(macro_));
-  put(Part::frame, move_frames(sections_.contents(Part::frame), map_));
+  put(Part::frame, move_frames(sections_.contents(Part::frame), map_, budget_));
   output.replaced = std::move(replaced);
   std::move(added.begin(), added.end(), std::back_inserter(output.added));
+  if (without_room_ != 0)
+    diagnostics_.warn(fmt::format(
+        "{} entr{} of the debug information describe{} the first piece of code only: "
+        "there is no room for a list of ranges",
+        without_room_, without_room_ == 1 ? "y" : "ies", without_room_ == 1 ? "s" : ""));
   if (without_file_ != 0)
     diagnostics_.warn(
         fmt::format("the .dwo files of {} unit{} describe the code before rewriting: the output "

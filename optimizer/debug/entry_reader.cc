@@ -1,15 +1,21 @@
 #include "optimizer/debug/entry_reader.h"
 
 namespace respike::debug {
+namespace {
+
+constexpr unsigned kCostOfDeclaration = 16;  // beside an entry of a list
+
+}  // namespace
 
 Abbreviations& EntryReader::abbreviations_of(const Unit& unit) {
   const Form form = form_of(unit);
   auto known = abbreviations_.find(form);
-  if (known == abbreviations_.end())
-    known = abbreviations_
-                .emplace(form, Abbreviations(sections_.contents(Part::abbrev), unit.abbreviations,
-                                             unit.form))
-                .first;
+  if (known == abbreviations_.end()) {
+    Abbreviations read(sections_.contents(Part::abbrev), unit.abbreviations, unit.form);
+    // Tables may overlap in a damaged section.
+    budget_.spend(uint64_t{kCostOfDeclaration} * read.size());
+    known = abbreviations_.emplace(form, std::move(read)).first;
+  }
   return known->second;
 }
 
@@ -61,6 +67,25 @@ std::optional<AddressMap::Range> EntryReader::extent_of(const Unit& unit,
   else if (const auto size = fixed_size(high.form, unit.form))
     length = number_at(unit, entry.places[declaration.high_pc], *size);
   return std::pair(*low, *low + length);
+}
+
+std::optional<uint64_t> EntryReader::list_in(const Unit& unit, const Entry& entry, size_t index,
+                                             Part lists) const {
+  const Attribute& attribute = entry.attribute(index);
+  if (is_section_offset(attribute.form, unit.form.Version))
+    return offset_at(unit, entry.places[index]);
+  if (attribute.form != dwarf::DW_FORM_rnglistx && attribute.form != dwarf::DW_FORM_loclistx)
+    return std::nullopt;
+  const auto& base = lists == Part::rnglists ? unit.rnglists_base : unit.loclists_base;
+  if (!base) throw Error("a unit refers to lists by number, but has no base of them");
+  ByteReader table(sections_.contents(lists), "a table of lists");
+  if (*base < 4) throw Error("a unit's base of lists is not behind a header");
+  table.seek(*base - 4);  // the header ends with the number of lists
+  const auto count = table.read<uint32_t>();
+  const uint64_t number = reader_at(unit, entry.places[index]).uleb128();
+  if (number >= count) throw Error("a unit refers to a list behind its table");
+  table.skip(number * unit.offset_size());
+  return *base + unit.read_offset(table);
 }
 
 std::optional<uint64_t> EntryReader::callee_of(const Unit& unit, const Entry& entry) const {

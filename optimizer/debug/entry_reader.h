@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "optimizer/debug/address_map.h"
+#include "optimizer/debug/budget.h"
 #include "optimizer/debug/lists.h"
 #include "optimizer/debug/sections.h"
 #include "optimizer/debug/unit.h"
@@ -31,9 +33,9 @@ struct Entry {
 
 class EntryReader {
  public:
-  /// Both must live as long as this object.
-  EntryReader(const Sections& sections, const AddressPool& pool)
-      : sections_(sections), pool_(pool) {}
+  /// All must live as long as this object.
+  EntryReader(const Sections& sections, const AddressPool& pool, Budget& budget)
+      : sections_(sections), pool_(pool), budget_(budget) {}
 
   /// The unit's declarations. Throws Error when the table is damaged.
   Abbreviations& abbreviations_of(const Unit& unit);
@@ -52,10 +54,17 @@ class EntryReader {
   uint64_t offset_at(const Unit& unit, uint64_t place) const {
     return number_at(unit, place, unit.offset_size());
   }
+  uint64_t uleb128_at(const Unit& unit, uint64_t place) const {
+    return reader_at(unit, place).uleb128();
+  }
   /// The address that an attribute gives; nullopt: it gives something else.
   std::optional<uint64_t> address_in(const Unit& unit, const Entry& entry, size_t index) const;
   /// Where the code of an entry with low_pc and high_pc was; nullopt: the entry has no such code.
   std::optional<AddressMap::Range> extent_of(const Unit& unit, const Entry& entry) const;
+  /// Where the list begins in its section of the input that an attribute names by its offset or by
+  /// its number (`lists` has numbered lists); nullopt: it names none.
+  std::optional<uint64_t> list_in(const Unit& unit, const Entry& entry, size_t index,
+                                  Part lists) const;
   /// The place of the entry of the procedure that a call names; nullopt: the call names none.
   std::optional<uint64_t> callee_of(const Unit& unit, const Entry& entry) const;
 
@@ -71,6 +80,7 @@ class EntryReader {
 
   const Sections& sections_;
   const AddressPool& pool_;
+  Budget& budget_;
   std::map<Form, Abbreviations> abbreviations_;
 };
 

@@ -29,9 +29,7 @@ struct Operation {
   enum class Subject : uint8_t { cfa, cfa_register, cfa_offset, register_rule, arguments } subject;
   uint64_t number = 0;  // of the register
 
-  bool operator==(const Operation& other) const {
-    return std::ranges::equal(bytes, other.bytes);
-  }
+  bool operator==(const Operation& other) const { return std::ranges::equal(bytes, other.bytes); }
 };
 using State = std::vector<Operation>;
 
@@ -45,8 +43,6 @@ struct Common {
   uint64_t code_alignment = 1;
   State state;
 };
-
-constexpr size_t kMostOperations = size_t{1} << 22;  // of all states of a section
 
 bool is_of_cfa(const Operation& operation) {
   using Subject = Operation::Subject;
@@ -62,8 +58,11 @@ bool overrides(const Operation& later, const Operation& earlier) {
 /// Executes the operations of a description.
 class Machine {
  public:
-  Machine(std::span<const uint8_t> operations, uint64_t start, const Common& common)
-      : reader_(operations, ".debug_frame"), code_alignment_(common.code_alignment) {
+  Machine(std::span<const uint8_t> operations, uint64_t start, const Common& common, Budget& budget)
+      : reader_(operations, ".debug_frame"),
+        code_alignment_(common.code_alignment),
+        budget_(budget) {
+    budget.spend(common.state.size());
     rows_.push_back({start, common.state});
     while (!reader_.at_end()) step();
   }
@@ -76,8 +75,7 @@ class Machine {
   void go_to(uint64_t address) {
     if (address == rows_.back().address) return;
     if (address < rows_.back().address) throw Error(".debug_frame goes back inside of a procedure");
-    operations_ += rows_.back().state.size() + 1;
-    if (operations_ > kMostOperations) throw Error(".debug_frame is too long");
+    budget_.spend(rows_.back().state.size() + 1);
     rows_.push_back({address, rows_.back().state});
   }
 
@@ -90,6 +88,7 @@ class Machine {
       reader_.seek(start);
       const Operation made{reader_.take(end - start), subject, number};
       State& state = rows_.back().state;
+      budget_.spend(1 + state.size() / 4);
       std::erase_if(state, [&](const Operation& other) { return overrides(made, other); });
       state.push_back(made);
     };
@@ -172,14 +171,14 @@ class Machine {
   uint64_t code_alignment_;
   std::vector<Row> rows_;
   std::vector<State> remembered_;
-  size_t operations_ = 0;
+  Budget& budget_;
 };
 
 /// Writes the new descriptions.
 class FrameMover {
  public:
-  FrameMover(std::span<const uint8_t> section, const AddressMap& map)
-      : section_(section), map_(map) {}
+  FrameMover(std::span<const uint8_t> section, const AddressMap& map, Budget& budget)
+      : section_(section), map_(map), budget_(budget) {}
 
   std::vector<uint8_t> run() {
     ByteReader reader(section_, ".debug_frame");
@@ -204,7 +203,8 @@ class FrameMover {
   void read_common(uint64_t offset, std::span<const uint8_t> bytes, ByteReader& fields) {
     const auto version = fields.read<uint8_t>();
     const std::string_view augmentation = fields.c_string();
-    if ((version != 1 && version != 3 && version != 4) || !augmentation.empty())
+    if ((version != 1 && version != 3 && version != 4) ||
+        (!augmentation.empty() && augmentation != "S"))  // of signals: no data follows
       throw Error(".debug_frame has an entry of a kind that is not known");
     if (version == 4 && (fields.read<uint8_t>() != 8 || fields.read<uint8_t>() != 0))
       throw Error(".debug_frame has addresses of a size that is not known");
@@ -217,7 +217,8 @@ class FrameMover {
     else
       fields.uleb128();
     if (common.code_alignment == 0) throw Error(".debug_frame counts code in steps of 0 bytes");
-    common.state = Machine(fields.take(fields.remaining()), 0, common).take_rows().back().state;
+    common.state =
+        Machine(fields.take(fields.remaining()), 0, common, budget_).take_rows().back().state;
     commons_[offset] = std::move(common);
     out_.append(bytes);
   }
@@ -225,7 +226,8 @@ class FrameMover {
   const Common& find_common(uint64_t offset) const {
     const auto found = commons_.find(offset);
     if (found == commons_.end())
-      throw Error(fmt::format(".debug_frame refers to an entry at {:#x} that is not there", offset));
+      throw Error(
+          fmt::format(".debug_frame refers to an entry at {:#x} that is not there", offset));
     return found->second;
   }
 
@@ -234,11 +236,12 @@ class FrameMover {
     const auto size = fields.read<uint64_t>();
     const auto operations = fields.take(fields.remaining());
     if (size == 0 || start + size < start) return;
-    const std::vector<Row> rows = Machine(operations, start, common).take_rows();
+    const std::vector<Row> rows = Machine(operations, start, common, budget_).take_rows();
     if (!map_.is_code(start)) {  // of code that the linker left out
       parts_.assign(1, {start, start + size, start, UINT32_MAX});
     } else {
       map_.find_parts(start, start + size, parts_);
+      budget_.spend(parts_.size());
       // Hot parts of split procedures have frames of their own.
       std::erase_if(parts_, [&](const MovedPart& part) {
         return !part.stays() && map_.pieces()[part.piece].hot;
@@ -314,6 +317,7 @@ class FrameMover {
 
   /// Appends what leads from one state to another.
   void change(const State& from, const State& to) {
+    budget_.spend(1 + to.size() * (1 + from.size() / 4));
     const auto cfa_of = [](const State& state) {
       State result;
       std::ranges::copy_if(state, std::back_inserter(result), is_of_cfa);
@@ -333,12 +337,12 @@ class FrameMover {
       body_.uleb128(rule.number);
     }
     for (const Operation& rule : to)
-      if (!is_of_cfa(rule) && std::ranges::find(from, rule) == from.end())
-        body_.append(rule.bytes);
+      if (!is_of_cfa(rule) && std::ranges::find(from, rule) == from.end()) body_.append(rule.bytes);
   }
 
   std::span<const uint8_t> section_;
   const AddressMap& map_;
+  Budget& budget_;
   bool is64_ = false;
   std::map<uint64_t, Common> commons_;
   ByteWriter out_, body_;
@@ -350,8 +354,9 @@ class FrameMover {
 
 }  // namespace
 
-std::vector<uint8_t> move_frames(std::span<const uint8_t> section, const AddressMap& map) {
-  return FrameMover(section, map).run();
+std::vector<uint8_t> move_frames(std::span<const uint8_t> section, const AddressMap& map,
+                                 Budget& budget) {
+  return FrameMover(section, map, budget).run();
 }
 
 }  // namespace respike::debug

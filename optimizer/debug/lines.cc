@@ -62,6 +62,9 @@ struct Sequence {
   uint64_t end = 0;
 };
 
+/// Tables of all versions know the operations up to fixed_advance_pc.
+constexpr unsigned kLeastOpcodeBase = dwarf::DW_LNS_fixed_advance_pc + 1;
+
 struct Header {
   uint64_t program = 0;  // offset in the table
   bool is64 = false;     // 64-bit DWARF
@@ -97,8 +100,9 @@ Header read_header(std::span<const uint8_t> table) {
   header.line_base = static_cast<int8_t>(reader.read<uint8_t>());
   header.line_range = reader.read<uint8_t>();
   header.opcode_base = reader.read<uint8_t>();
-  if (header.instruction_bytes == 0 || header.line_range == 0 || header.opcode_base == 0)
-    throw Error("a line table's header has a zero where none may be");
+  if (header.instruction_bytes == 0 || header.line_range == 0 ||
+      header.opcode_base < kLeastOpcodeBase)
+    throw Error("a line table's header has a number that none may have");
   for (unsigned i = 1; i < header.opcode_base; ++i)
     header.operands.push_back(reader.read<uint8_t>());
   if (reader.position() > header.program) throw Error("a line table's header is cut off");
@@ -338,8 +342,7 @@ class Encoder {
       return;
     }
     const auto special = [&](uint64_t steps) {
-      return static_cast<uint64_t>(lines - base) + steps * header_.line_range +
-             header_.opcode_base;
+      return static_cast<uint64_t>(lines - base) + steps * header_.line_range + header_.opcode_base;
     };
     const uint64_t all = (255u - header_.opcode_base) / header_.line_range;
     if (special(distance) > 255 && distance >= all && special(distance - all) <= 255) {
@@ -369,8 +372,8 @@ class Encoder {
 /// Rewrites one table.
 class Mover {
  public:
-  Mover(const AddressMap& map, const Header& header, ByteWriter& out)
-      : map_(map), encoder_(header, out) {}
+  Mover(const AddressMap& map, const Header& header, Budget& budget, ByteWriter& out)
+      : map_(map), budget_(budget), encoder_(header, out) {}
 
   void move(const std::vector<Sequence>& sequences) {
     std::vector<std::pair<MovedPart, const Sequence*>> parts;
@@ -383,6 +386,7 @@ class Mover {
         continue;
       }
       map_.find_parts(start, sequence.end, found);
+      budget_.spend(found.size());
       for (const MovedPart& part : found) parts.emplace_back(part, &sequence);
     }
     std::ranges::stable_sort(parts, {}, [](const auto& each) { return each.first.new_start; });
@@ -409,8 +413,7 @@ class Mover {
     const uint64_t old = part.old_start;
     const uint64_t old_end =
         piece != nullptr && piece->resized() ? old + 1 : old + (part.new_end - part.new_start);
-    const uint64_t from =
-        piece != nullptr && old == piece->old_start ? piece->old_from : old;
+    const uint64_t from = piece != nullptr && old == piece->old_start ? piece->old_from : old;
     const bool bridge = piece != nullptr && piece->kind == MovedPiece::Kind::bridge;
     const std::vector<Row>& rows = sequence.rows;
     const auto behind = std::ranges::upper_bound(rows, old, {}, &Row::address);
@@ -420,8 +423,12 @@ class Mover {
       covering.address = part.new_start;
       covering.flags = 0;
       if (!encoder_.in_sequence() || encoder_.is_crowded() ||
-          !covering.same_place(encoder_.last()))
+          !covering.same_place(encoder_.last())) {
+        write_line_for_gdb(rows, std::prev(row), part.new_start);
         encoder_.write(covering);
+      }
+    } else if (row != behind) {
+      write_line_for_gdb(rows, row, part.new_start);
     }
     const bool goes_on = last_ && last_->new_end == part.new_start && last_old_end_ == old;
     for (bool first = !goes_on; row != behind; ++row, first = false)
@@ -431,6 +438,20 @@ class Mover {
         write_at(*row, part.new_start + (row->address - old));
     last_ = part;
     last_old_end_ = old_end;
+  }
+
+  /// gdb ignores rows with line 0, which Clang makes for code of no line: the code belongs to the
+  /// row in front. Where a sequence would begin with line 0, that row stands first.
+  void write_line_for_gdb(const std::vector<Row>& rows, std::vector<Row>::const_iterator first,
+                          uint64_t address) {
+    if (encoder_.in_sequence() || first->line != 0) return;
+    const auto front = std::find_if(std::make_reverse_iterator(first), rows.rend(),
+                                    [](const Row& row) { return row.line != 0; });
+    if (front == rows.rend()) return;
+    Row row = *front;
+    row.address = address;
+    row.flags = 0;
+    encoder_.write(row);
   }
 
   void write_at(Row row, uint64_t address, bool is_first = false) {
@@ -443,19 +464,21 @@ class Mover {
   }
 
   const AddressMap& map_;
+  Budget& budget_;
   Encoder encoder_;
   std::optional<MovedPart> last_;
   uint64_t last_old_end_ = 0;
 };
 
-std::vector<uint8_t> move_table(std::span<const uint8_t> table, const AddressMap& map) {
+std::vector<uint8_t> move_table(std::span<const uint8_t> table, const AddressMap& map,
+                                Budget& budget) {
   const Header header = read_header(table);
   Decoder decoder(table, header);
   decoder.run();
   ByteWriter out;
   out.append(table.first(header.program));
   out.append(decoder.defined_files);
-  Mover(map, header, out).move(decoder.sequences);
+  Mover(map, header, budget, out).move(decoder.sequences);
   if (header.is64)
     out.patch<uint64_t>(4, out.size() - 12);
   else
@@ -479,12 +502,12 @@ std::vector<std::pair<uint64_t, uint64_t>> find_tables(std::span<const uint8_t> 
 
 }  // namespace
 
-LineTables::LineTables(std::span<const uint8_t> section, const AddressMap& map) {
+LineTables::LineTables(std::span<const uint8_t> section, const AddressMap& map, Budget& budget) {
   const auto tables = find_tables(section);
   std::vector<std::vector<uint8_t>> moved(tables.size());
   parallel_for(tables.size(), [&](size_t i) {
     const auto [start, end] = tables[i];
-    moved[i] = move_table(section.subspan(start, end - start), map);
+    moved[i] = move_table(section.subspan(start, end - start), map, budget);
   });
   for (size_t i = 0; i < tables.size(); ++i) {
     offsets_.emplace_back(tables[i].first, contents_.size());
@@ -494,8 +517,8 @@ LineTables::LineTables(std::span<const uint8_t> section, const AddressMap& map) 
 }
 
 uint64_t LineTables::offset(uint64_t old_offset) const {
-  const auto table = std::ranges::lower_bound(offsets_, old_offset, {},
-                                              &std::pair<uint64_t, uint64_t>::first);
+  const auto table =
+      std::ranges::lower_bound(offsets_, old_offset, {}, &std::pair<uint64_t, uint64_t>::first);
   if (table == offsets_.end() || table->first != old_offset)
     throw Error(fmt::format("no line table starts at {:#x}", old_offset));
   return table->second;

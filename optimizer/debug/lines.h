@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "optimizer/debug/address_map.h"
+#include "optimizer/debug/budget.h"
 
 namespace respike::debug {
 
@@ -14,7 +15,7 @@ class LineTables {
  public:
   /// Rewrites all tables of the section. Throws Error when a table is damaged, or has several
   /// operations in an instruction.
-  LineTables(std::span<const uint8_t> section, const AddressMap& map);
+  LineTables(std::span<const uint8_t> section, const AddressMap& map, Budget& budget);
 
   std::vector<uint8_t> take_contents() { return std::move(contents_); }
   /// Where the table at an offset of the input is. Throws Error when no table starts there.

@@ -1,9 +1,9 @@
 // Lists of addresses (DWARF 5, sections 2.6.2, 2.17.3 and 7.7.3; DWARF 4, sections 2.6.2 and
 // 2.17.3).
 //
-// Every list is decoded into addresses, each entry becomes the ranges where its code is now, and the
-// list is encoded again. Lists are written in the order in which entries refer to them, each once
-// for a unit.
+// Every list is decoded into addresses, each entry becomes the ranges where its code is now, and
+// the list is encoded again. Lists are written in the order in which entries refer to them, each
+// once for a unit.
 //
 // Where hot-cold optimization took the computation of a value away, entries that need the value are
 // left out: debuggers say "optimized out" there.
@@ -14,22 +14,23 @@
 #include "optimizer/debug/lists.h"
 
 #include <fmt/format.h>
-#include <llvm/ADT/StringRef.h>
-#include <llvm/DebugInfo/DWARF/LowLevel/DWARFExpression.h>
-#include <llvm/Support/DataExtractor.h>
 
 #include <algorithm>
 #include <bit>
+
+#include "optimizer/debug/expressions.h"
 
 namespace respike::debug {
 
 // ---- addresses ----
 
-AddressPool::AddressPool(std::span<const uint8_t> section, const AddressMap& map)
+AddressPool::AddressPool(std::span<const uint8_t> section, const AddressMap& map, Budget& budget)
     : section_(section),
       map_(map),
+      budget_(budget),
       contents_(section.begin(), section.end()),
-      is_start_(section.size() / 4 + 1) {}
+      is_start_(section.size() / 4 + 1),
+      is_done_(section.size() / 4 + 1) {}
 
 uint64_t AddressPool::place(const Unit& unit, uint64_t index) const {
   if (!unit.addr_base) throw Error("a unit refers to addresses, but has no base of them");
@@ -60,11 +61,24 @@ void AddressPool::move(const Unit& unit) {
     part.header = header;
   }
   parts_[start] = part;
-  for (uint64_t at = start; at + 8 <= part.end; at += 8) {
+  for (uint64_t at = start; at + 8 <= part.end && !is_done_[at / 4]; at += 8) {
+    is_done_[at / 4] = true;
+    budget_.spend(1);
     const auto address = load<uint64_t>(section_.data() + at);
     if (!map_.is_moved(address)) continue;
     if (const auto now = map_.find(address)) store(contents_.data() + at, *now);
   }
+}
+
+bool AddressPool::has_doubtful(const Unit& unit, uint64_t limit) {
+  const auto part = unit.addr_base ? parts_.find(*unit.addr_base) : parts_.end();
+  if (part == parts_.end()) return false;
+  for (uint64_t at = part->first; at + 8 <= part->second.end; at += 8) {
+    budget_.spend(1);
+    const auto number = load<uint64_t>(section_.data() + at);
+    if (number < limit && map_.is_moved(number)) return true;
+  }
+  return false;
 }
 
 void AddressPool::use_as_start(const Unit& unit, uint64_t index) {
@@ -86,11 +100,19 @@ std::optional<uint64_t> AddressPool::use_as_return(const Unit& unit, uint64_t in
   return (part->second.end - part->first) / 8 + added.size() - 1;
 }
 
-uint64_t AddressPool::new_base(uint64_t old_base) const {
+void AddressPool::place_parts() {
   uint64_t added = 0;
-  for (auto part = parts_.begin(); part != parts_.end() && part->first < old_base; ++part)
-    added += 8 * part->second.added.size();
-  return old_base + added;
+  for (auto& [start, part] : parts_) {
+    part.added_in_front = added;
+    added += 8 * part.added.size();
+  }
+}
+
+uint64_t AddressPool::new_base(uint64_t old_base) const {
+  const auto behind = parts_.lower_bound(old_base);
+  if (behind == parts_.begin()) return old_base;
+  const Part& front = std::prev(behind)->second;
+  return old_base + front.added_in_front + 8 * front.added.size();
 }
 
 std::vector<uint8_t> AddressPool::take_contents() {
@@ -116,17 +138,23 @@ std::vector<uint8_t> AddressPool::take_contents() {
 
 // ---- lists ----
 
+namespace {
+
+constexpr unsigned kViewPair = 9;  // of a location list: gcc -gvariable-location-views=incompat5
+
+}  // namespace
+
 Lists::Lists(Kind kind, const Sections& sections, const AddressMap& map, const AddressPool& pool,
-             Budget& budget, PatchExpression patch)
+             Budget& budget)
     : kind_(kind),
       old5_(sections.contents(kind == Kind::ranges ? Part::rnglists : Part::loclists)),
       old4_(sections.contents(kind == Kind::ranges ? Part::ranges : Part::loc)),
       map_(map),
       pool_(pool),
-      budget_(budget),
-      patch_(std::move(patch)) {}
+      budget_(budget) {}
 
-/// The header of the unit's part of a section of DWARF 5, with room for a table of offsets.
+/// The header of the unit's part of a section of DWARF 5, with room for a table of offsets. Numbers
+/// that no entry uses lead to an empty list.
 void Lists::start_part(const Unit& unit, uint64_t offsets) {
   part_ = new5_.size();
   part_is64_ = unit.is64();
@@ -142,14 +170,24 @@ void Lists::start_part(const Unit& unit, uint64_t offsets) {
   new5_.write<uint8_t>(0);
   new5_.write<uint32_t>(static_cast<uint32_t>(offsets));
   base_ = new5_.size();
-  for (uint64_t i = 0; i < offsets * unit.offset_size(); ++i) new5_.write<uint8_t>(0);
+  const uint64_t size = offsets * unit.offset_size();
+  for (uint64_t i = 0; i < offsets; ++i) {
+    if (part_is64_)
+      new5_.write<uint64_t>(size);
+    else
+      new5_.write<uint32_t>(static_cast<uint32_t>(size));
+  }
+  if (offsets != 0) new5_.write<uint8_t>(dwarf::DW_LLE_end_of_list);
 }
 
-void Lists::start_unit(Unit& unit) {
+void Lists::start_unit(const Unit& unit) {
   done_.clear();
-  in_part_ = false;
-  base_ = 0;
   const auto& old_base = kind_ == Kind::ranges ? unit.rnglists_base : unit.loclists_base;
+  // The units that Clang makes of one module share a table; each has lists of its own in the table.
+  if (in_part_ && old_base && old_base == part_old_base_ && unit.is64() == part_is64_) return;
+  end_part();
+  part_old_base_ = old_base;
+  base_ = 0;
   if (unit.form.Version < 5 || !old_base) return;
   // The header in front of the table of offsets ends with the number of offsets.
   if (*old_base < 12 || *old_base > old5_.size())
@@ -157,20 +195,25 @@ void Lists::start_unit(Unit& unit) {
   const auto count = load<uint32_t>(old5_.data() + *old_base - 4);
   if (count > (old5_.size() - *old_base) / unit.offset_size())
     throw Error("a table of lists is longer than its section");
+  budget_.spend(count);
+  used_numbers_.clear();
   start_part(unit, count);
-  for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t at = i * unit.offset_size();
-    const uint8_t* field = old5_.data() + *old_base + at;
-    const uint64_t offset = unit.is64() ? load<uint64_t>(field) : load<uint32_t>(field);
-    const uint64_t now = move(unit, *old_base + offset) - base_;
-    if (unit.is64())
-      new5_.patch<uint64_t>(base_ + at, now);
-    else
-      new5_.patch<uint32_t>(base_ + at, static_cast<uint32_t>(now));
-  }
 }
 
-void Lists::end_unit() {
+void Lists::move_numbered(const Unit& unit, uint64_t number, uint64_t old_offset) {
+  const bool is_new = !done_.contains({old_offset, ~uint64_t{0}});
+  const uint64_t now = move(unit, old_offset) - base_;
+  const uint64_t at = base_ + number * unit.offset_size();
+  // Distances count from the base of one unit.
+  if (is_new && !used_numbers_.insert(number).second)
+    throw Error("two units refer to one list by its number");
+  if (unit.is64())
+    new5_.patch<uint64_t>(at, now);
+  else
+    new5_.patch<uint32_t>(at, static_cast<uint32_t>(now));
+}
+
+void Lists::end_part() {
   if (!in_part_) return;
   if (part_is64_)
     new5_.patch<uint64_t>(part_ + 4, new5_.size() - part_ - 12);
@@ -195,9 +238,17 @@ std::vector<Lists::Entry> Lists::read5(const Unit& unit, uint64_t offset) {
     switch (code) {
       case dwarf::DW_LLE_base_addressx:
         base = pool_.old_address(unit, reader.uleb128());
+        budget_.spend(1);
         continue;
       case dwarf::DW_LLE_base_address:
         base = reader.read<uint64_t>();
+        budget_.spend(1);
+        continue;
+      case kViewPair:  // debuggers do without the views
+        if (!locations) throw Error("a range list has views");
+        reader.uleb128();
+        reader.uleb128();
+        budget_.spend(1);
         continue;
       case dwarf::DW_LLE_startx_endx:
         entry.start = pool_.old_address(unit, reader.uleb128());
@@ -227,7 +278,7 @@ std::vector<Lists::Entry> Lists::read5(const Unit& unit, uint64_t offset) {
     }
     if (locations) entry.expression = reader.take(reader.uleb128());
     entries.push_back(entry);
-    budget_.spend(1);
+    budget_.spend(1 + entry.expression.size());
   }
 }
 
@@ -240,6 +291,7 @@ std::vector<Lists::Entry> Lists::read4(const Unit& unit, uint64_t offset) {
     const auto first = reader.read<uint64_t>();
     const auto second = reader.read<uint64_t>();
     if (first == 0 && second == 0) return entries;
+    budget_.spend(1);
     if (first == ~uint64_t{0}) {
       base = second;
       continue;
@@ -249,7 +301,7 @@ std::vector<Lists::Entry> Lists::read4(const Unit& unit, uint64_t offset) {
     entry.end = base + second;
     if (kind_ == Kind::locations) entry.expression = reader.take(reader.read<uint16_t>());
     entries.push_back(entry);
-    budget_.spend(1);
+    budget_.spend(entry.expression.size());
   }
 }
 
@@ -264,33 +316,6 @@ void Lists::read_views(std::vector<Entry>& entries, uint64_t offset, bool dwarf5
     entry.views.first = reader.uleb128();
     entry.views.second = reader.uleb128();
   }
-}
-
-namespace {
-
-constexpr unsigned kGnuRegvalType = 0xf5;  // what gcc writes before DWARF 5
-
-}  // namespace
-
-bool needs_any(const StaleValues& stale, std::span<const uint8_t> expression) {
-  const llvm::StringRef bytes(reinterpret_cast<const char*>(expression.data()), expression.size());
-  const llvm::DWARFExpression operations(llvm::DataExtractor(bytes, true, 8), 8);
-  for (const auto& operation : operations) {
-    if (operation.isError()) return true;
-    const unsigned code = operation.getCode();
-    if (code >= dwarf::DW_OP_reg0 && code <= dwarf::DW_OP_reg31) {
-      if (stale.has(code - dwarf::DW_OP_reg0)) return true;
-    } else if (code >= dwarf::DW_OP_breg0 && code <= dwarf::DW_OP_breg31) {
-      if (stale.has(code - dwarf::DW_OP_breg0) || stale.has_memory()) return true;
-    } else if (code == dwarf::DW_OP_fbreg || code == dwarf::DW_OP_call_frame_cfa) {
-      if (stale.has_memory()) return true;
-    } else if (code == dwarf::DW_OP_regx || code == dwarf::DW_OP_bregx ||
-               code == dwarf::DW_OP_regval_type || code == kGnuRegvalType) {
-      if (stale.has(operation.getRawOperand(0)) || (code == dwarf::DW_OP_bregx && stale.has_memory()))
-        return true;
-    }
-  }
-  return false;
 }
 
 /// Joins entries that say the same of code that is side by side now.
@@ -310,11 +335,11 @@ void Lists::join_neighbours(std::vector<Entry>& entries) {
   if (!entries.empty()) entries.resize(kept + 1);
 }
 
-std::vector<Lists::Entry> Lists::moved(const std::vector<Entry>& entries) {
+std::vector<Lists::Entry> Lists::moved(const Unit& unit, const std::vector<Entry>& entries) {
   std::vector<Entry> result;
   for (const Entry& entry : entries) {
     if (entry.is_default) {
-      result.push_back(entry);
+      if (!map_.has_stale_values()) result.push_back(entry);
       continue;
     }
     if (entry.start >= entry.end) continue;
@@ -322,15 +347,16 @@ std::vector<Lists::Entry> Lists::moved(const std::vector<Entry>& entries) {
       result.push_back(entry);
       continue;
     }
+    size_t cost = 0;
     if (kind_ == Kind::ranges && result.empty())
-      map_.find_ranges_of_entry(entry.start, entry.end, ranges_);
+      cost = map_.find_ranges_of_entry(entry.start, entry.end, ranges_);
     else if (kind_ == Kind::locations && map_.has_stale_values())
-      map_.find_ranges(entry.start, entry.end, ranges_, [&](const StaleValues& stale) {
-        return needs_any(stale, entry.expression);
+      cost = map_.find_ranges(entry.start, entry.end, ranges_, [&](const StaleValues& stale) {
+        return needs_any(stale, entry.expression, unit.offset_size());
       });
     else
-      map_.find_ranges(entry.start, entry.end, ranges_);
-    budget_.spend(ranges_.size());
+      cost = map_.find_ranges(entry.start, entry.end, ranges_);
+    budget_.spend(cost + ranges_.size() * entry.expression.size());
     for (const auto& [start, end] : ranges_) {
       Entry part = entry;
       part.start = start;
@@ -347,33 +373,28 @@ std::vector<Lists::Entry> Lists::moved(const std::vector<Entry>& entries) {
   return result;
 }
 
-uint64_t Lists::move_list(const Unit& unit, uint64_t old_offset,
-                          std::optional<uint64_t> old_views) {
-  const std::tuple key(old_offset, old_views.value_or(~uint64_t{0}));
+Lists::Moved Lists::move_list(const Unit& unit, uint64_t old_offset,
+                              std::optional<uint64_t> old_views) {
+  const std::pair key(old_offset, old_views.value_or(~uint64_t{0}));
   if (const auto known = done_.find(key); known != done_.end()) return known->second;
   std::vector<Entry> entries = read(unit, old_offset);
   const bool dwarf5 = unit.form.Version >= 5;
   if (old_views) read_views(entries, *old_views, dwarf5);
-  entries = moved(entries);
+  entries = moved(unit, entries);
   if (dwarf5 && kind_ == Kind::locations) put_unit_first(entries, unit);
-  uint64_t views = 0;
+  Moved result;
   if (old_views) {
     if (dwarf5 && !in_part_) start_part(unit, 0);
     ByteWriter& out = dwarf5 ? new5_ : new4_;
-    views = out.size();
+    result.views = out.size();
     for (const Entry& entry : entries) {
       out.uleb128(entry.views.first);
       out.uleb128(entry.views.second);
     }
-    done_[{old_offset, *old_views + 1}] = views;
+    if (entries.empty()) out.write<uint16_t>(0);  // readers take the same place for another thing
   }
-  return done_[key] = write(unit, entries);
-}
-
-std::pair<uint64_t, uint64_t> Lists::move_with_views(const Unit& unit, uint64_t old_offset,
-                                                     uint64_t old_views) {
-  const uint64_t list = move_list(unit, old_offset, old_views);
-  return {list, done_.at({old_offset, old_views + 1})};
+  result.list = write(unit, entries);
+  return done_[key] = result;
 }
 
 std::vector<AddressMap::Range> Lists::old_ranges(const Unit& unit, uint64_t old_offset) {
@@ -407,13 +428,13 @@ void Lists::write_expression(const Unit& unit, const Entry& entry, bool dwarf5, 
     out.write(static_cast<uint16_t>(entry.expression.size()));
   const size_t start = out.size();
   out.append(entry.expression);
-  patch_(unit, std::span(out.bytes()).subspan(start));
+  move_addresses(map_, std::span(out.bytes()).subspan(start), unit.offset_size());
 }
 
 /// Cuts a list into clusters, whose addresses take the fewest bytes as distances from the unit's
 /// base, as distances from a base of their own, for which 9 bytes are paid, or one by one.
 std::vector<Lists::Cluster> Lists::clusters_of(std::span<const Entry> entries,
-                                               uint64_t unit_base) const {
+                                               std::optional<uint64_t> unit_base) const {
   constexpr uint64_t kNear = 1 << 14;  // two bytes
   const auto bytes_of = [](uint64_t value) -> uint64_t {
     return value == 0 ? 1 : (static_cast<uint64_t>(std::bit_width(value)) + 6) / 7;
@@ -429,12 +450,13 @@ std::vector<Lists::Cluster> Lists::clusters_of(std::span<const Entry> entries,
           entry.start - first >= kNear)
         break;
       by_own += bytes_of(entry.start - first) + bytes_of(entry.end - first);
-      by_unit += bytes_of(entry.start - unit_base) + bytes_of(entry.end - unit_base);
+      if (unit_base)
+        by_unit += bytes_of(entry.start - *unit_base) + bytes_of(entry.end - *unit_base);
       alone += 8 + bytes_of(entry.end - entry.start);
     }
     cluster.end = i;
     if (by_own < alone) cluster.base = Cluster::Base::own;
-    if (first >= unit_base && by_unit < std::min(by_own, alone))
+    if (unit_base && first >= *unit_base && by_unit < std::min(by_own, alone))
       cluster.base = Cluster::Base::unit;
     clusters.push_back(cluster);
   }
@@ -470,7 +492,7 @@ void Lists::write_clusters(std::span<const Entry> entries, std::span<const Clust
                            const Unit& unit) {
   const uint8_t shift = kind_ == Kind::ranges ? 1 : 0;
   for (const Cluster& cluster : clusters) {
-    uint64_t base = unit.new_base;
+    uint64_t base = unit.new_base.value_or(0);
     if (cluster.base == Cluster::Base::own) {
       base = entries[cluster.begin].start;
       new5_.write<uint8_t>(dwarf::DW_LLE_base_address - shift);
@@ -496,7 +518,7 @@ void Lists::write_clusters(std::span<const Entry> entries, std::span<const Clust
 }
 
 void Lists::write4(const std::vector<Entry>& entries, const Unit& unit) {
-  if (unit.new_base != 0 && !entries.empty()) {
+  if (unit.new_base != 0 && !entries.empty()) {  // where there is no base, readers differ
     new4_.write(~uint64_t{0});
     new4_.write<uint64_t>(0);
   }

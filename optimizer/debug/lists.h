@@ -2,15 +2,15 @@
 // Range lists, location lists and the pool of addresses; private to this folder.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "optimizer/debug/address_map.h"
+#include "optimizer/debug/budget.h"
 #include "optimizer/debug/sections.h"
 #include "optimizer/debug/unit.h"
 
@@ -19,12 +19,15 @@ namespace respike::debug {
 /// .debug_addr: addresses to which entries and lists refer by number.
 class AddressPool {
  public:
-  AddressPool(std::span<const uint8_t> section, const AddressMap& map);
+  AddressPool(std::span<const uint8_t> section, const AddressMap& map, Budget& budget);
 
   /// The input's address. Throws Error for numbers outside of the section.
   uint64_t old_address(const Unit& unit, uint64_t index) const;
   /// Moves all addresses of the unit's part of the pool as starts of code.
   void move(const Unit& unit);
+  /// Whether the unit's part of the pool has a number below `limit` that is an address of moved
+  /// code, too.
+  bool has_doubtful(const Unit& unit, uint64_t limit);
   /// An entry uses the address as the start of code.
   void use_as_start(const Unit& unit, uint64_t index);
   /// An entry uses the address as a return address, which is `address` now. Returns the number
@@ -32,6 +35,8 @@ class AddressPool {
   /// add another.
   std::optional<uint64_t> use_as_return(const Unit& unit, uint64_t index, uint64_t address);
 
+  /// From here on no address is added.
+  void place_parts();
   /// Where a part of the pool is that began at `old_base`.
   uint64_t new_base(uint64_t old_base) const;
   std::vector<uint8_t> take_contents();
@@ -41,31 +46,16 @@ class AddressPool {
 
   std::span<const uint8_t> section_;
   const AddressMap& map_;
+  Budget& budget_;
   std::vector<uint8_t> contents_;
-  std::vector<bool> is_start_;            // by place / 8
+  std::vector<bool> is_start_, is_done_;  // by place / 4
   struct Part {
     uint64_t end = 0;
     unsigned header = 0;          // its size in front of the part; 0: there is none
     std::vector<uint64_t> added;  // addresses behind those of the input
+    uint64_t added_in_front = 0;  // bytes of other parts
   };
   std::map<uint64_t, Part> parts_;  // by their starts
-};
-
-/// Whether an expression needs a value that may be stale.
-bool needs_any(const StaleValues& stale, std::span<const uint8_t> expression);
-
-/// How much work lists may cause, in proportion to the size of the debug information: entries that
-/// share lists, or contain each other, could multiply it.
-class Budget {
- public:
-  explicit Budget(uint64_t size) : left_(size) {}
-  void spend(uint64_t amount) {
-    if (amount > left_) throw Error("its lists overlap too much");
-    left_ -= amount;
-  }
-
- private:
-  uint64_t left_;
 };
 
 /// The lists of one kind, range lists or location lists, in both of their forms: that of DWARF 5,
@@ -73,24 +63,30 @@ class Budget {
 class Lists {
  public:
   enum class Kind : uint8_t { ranges, locations };
-  /// Changes the addresses in an expression.
-  using PatchExpression = std::function<void(const Unit&, std::span<uint8_t>)>;
-
   Lists(Kind kind, const Sections& sections, const AddressMap& map, const AddressPool& pool,
-        Budget& budget, PatchExpression patch);
+        Budget& budget);
 
-  void start_unit(Unit& unit);
-  void end_unit();
+  /// Moves of the lists of a unit follow.
+  void start_unit(const Unit& unit);
 
   /// Moves the list at an offset of the input's section; returns its offset in the output.
-  uint64_t move(const Unit& unit, uint64_t old_offset) { return move_list(unit, old_offset, {}); }
+  uint64_t move(const Unit& unit, uint64_t old_offset) {
+    return move_list(unit, old_offset, {}).list;
+  }
+  /// The same of a list to which entries refer by its number in the unit's table.
+  void move_numbered(const Unit& unit, uint64_t number, uint64_t old_offset);
+  struct Moved {
+    uint64_t list = 0;
+    uint64_t views = 0;
+  };
   /// The same of a location list with the views of its entries, which stand at `old_views`; returns
   /// the offset of the views, too.
-  std::pair<uint64_t, uint64_t> move_with_views(const Unit& unit, uint64_t old_offset,
-                                                uint64_t old_views);
+  Moved move_with_views(const Unit& unit, uint64_t old_offset, uint64_t old_views) {
+    return move_list(unit, old_offset, old_views);
+  }
   /// How many entries the list at an offset of the input's section will have.
   size_t count(const Unit& unit, uint64_t old_offset) {
-    return moved(read(unit, old_offset)).size();
+    return moved(unit, read(unit, old_offset)).size();
   }
   /// The addresses in a range list at an offset of the input's section.
   std::vector<AddressMap::Range> old_ranges(const Unit& unit, uint64_t old_offset);
@@ -102,6 +98,7 @@ class Lists {
 
   /// The new contents of the section, of DWARF 5 or of the older form.
   std::vector<uint8_t> take_contents(bool dwarf5) {
+    end_part();
     return std::move((dwarf5 ? new5_ : new4_).bytes());
   }
 
@@ -113,9 +110,8 @@ class Lists {
     std::span<const uint8_t> expression;
     std::pair<uint64_t, uint64_t> views;
   };
-  using Views = std::vector<std::pair<uint64_t, uint64_t>>;
 
-  uint64_t move_list(const Unit& unit, uint64_t old_offset, std::optional<uint64_t> old_views);
+  Moved move_list(const Unit& unit, uint64_t old_offset, std::optional<uint64_t> old_views);
   std::vector<Entry> read(const Unit& unit, uint64_t offset);
   std::vector<Entry> read5(const Unit& unit, uint64_t offset);
   std::vector<Entry> read4(const Unit& unit, uint64_t offset);
@@ -126,29 +122,32 @@ class Lists {
     size_t begin = 0, end = 0;
     Base base = Base::none;
   };
-  std::vector<Cluster> clusters_of(std::span<const Entry> entries, uint64_t unit_base) const;
+  std::vector<Cluster> clusters_of(std::span<const Entry> entries,
+                                   std::optional<uint64_t> unit_base) const;
   void write_clusters(std::span<const Entry> entries, std::span<const Cluster> clusters,
                       const Unit& unit);
   void put_unit_first(std::vector<Entry>& entries, const Unit& unit) const;
-  std::vector<Entry> moved(const std::vector<Entry>& entries);
+  std::vector<Entry> moved(const Unit& unit, const std::vector<Entry>& entries);
   static void join_neighbours(std::vector<Entry>& entries);
   uint64_t write(const Unit& unit, const std::vector<Entry>& entries);
   void write5(const std::vector<Entry>& entries, const Unit& unit);
   void write4(const std::vector<Entry>& entries, const Unit& unit);
   void write_expression(const Unit& unit, const Entry& entry, bool dwarf5, ByteWriter& out);
   void start_part(const Unit& unit, uint64_t offsets);
+  void end_part();
 
   Kind kind_;
   std::span<const uint8_t> old5_, old4_;
   const AddressMap& map_;
   const AddressPool& pool_;
   Budget& budget_;
-  PatchExpression patch_;
   ByteWriter new5_, new4_;
-  std::map<std::tuple<uint64_t, uint64_t>, uint64_t> done_;  // of a unit: offset, views -> offset
-  uint64_t part_ = 0;  // of the unit, in new5_: the header
+  std::map<std::pair<uint64_t, uint64_t>, Moved> done_;  // of a unit, by the list and its views
+  uint64_t part_ = 0;                                    // of the unit, in new5_: the header
   bool in_part_ = false;
   bool part_is64_ = false;
+  std::optional<uint64_t> part_old_base_;
+  std::set<uint64_t> used_numbers_;  // of the part's table
   uint64_t base_ = 0;
   std::vector<AddressMap::Range> ranges_;
 };

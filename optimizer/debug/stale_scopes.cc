@@ -1,5 +1,7 @@
 #include "optimizer/debug/stale_scopes.h"
 
+#include "optimizer/debug/expressions.h"
+
 namespace respike::debug {
 
 /// Adds what is stale in the code that was at [start, end).
@@ -23,10 +25,11 @@ const StaleValues* StaleScopes::stale_inside(const Unit& unit, const Entry& entr
     bool is_known = false;
     for (size_t i = 0; i < declaration.attributes.size(); ++i) {
       const Attribute& attribute = entry.attribute(i);
-      if (attribute.name == dwarf::DW_AT_ranges &&
-          is_section_offset(attribute.form, unit.form.Version)) {
-        for (const auto& [start, end] :
-             ranges_.old_ranges(unit, reader_.offset_at(unit, entry.places[i])))
+      const auto list = attribute.name == dwarf::DW_AT_ranges
+                            ? reader_.list_in(unit, entry, i, Part::rnglists)
+                            : std::nullopt;
+      if (list) {
+        for (const auto& [start, end] : ranges_.old_ranges(unit, *list))
           add_stale(start, end, stale);
       } else if (attribute.name == dwarf::DW_AT_call_return_pc ||
                  (attribute.name == dwarf::DW_AT_low_pc &&
@@ -55,20 +58,21 @@ void StaleScopes::leave() {
   if (!scopes_.empty()) scopes_.pop_back();
 }
 
-bool StaleScopes::is_stale(uint16_t tag, const Attribute& attribute,
+bool StaleScopes::is_stale(const Unit& unit, uint16_t tag, const Attribute& attribute,
                            std::span<const uint8_t> expression) const {
   if (scopes_.empty() || scopes_.back() == nullptr) return false;
   switch (attribute.name) {
     case dwarf::DW_AT_location:  // of a call's parameter: where the callee looks for it
       return tag != dwarf::DW_TAG_call_site_parameter &&
-             tag != dwarf::DW_TAG_GNU_call_site_parameter && needs_any(*scopes_.back(), expression);
+             tag != dwarf::DW_TAG_GNU_call_site_parameter &&
+             needs_any(*scopes_.back(), expression, unit.offset_size());
     case dwarf::DW_AT_call_value:
     case dwarf::DW_AT_call_data_value:
     case dwarf::DW_AT_call_target:
     case dwarf::DW_AT_GNU_call_site_value:
     case dwarf::DW_AT_GNU_call_site_data_value:
     case dwarf::DW_AT_GNU_call_site_target:
-      return needs_any(*scopes_.back(), expression);
+      return needs_any(*scopes_.back(), expression, unit.offset_size());
     default:
       return false;
   }

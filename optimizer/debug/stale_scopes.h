@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "optimizer/debug/address_map.h"
+#include "optimizer/debug/budget.h"
 #include "optimizer/debug/entry_reader.h"
 #include "optimizer/debug/lists.h"
 
@@ -28,9 +29,9 @@ class StaleScopes {
   void enter(const Unit& unit, const Entry* entry);
   void leave();
 
-  /// Whether the value of an attribute of an entry in the scopes entered, which holds in all code of
-  /// its scope, need not be right in all of it.
-  bool is_stale(uint16_t tag, const Attribute& attribute,
+  /// Whether the value of an attribute of an entry in the scopes entered, which holds in all code
+  /// of its scope, need not be right in all of it.
+  bool is_stale(const Unit& unit, uint16_t tag, const Attribute& attribute,
                 std::span<const uint8_t> expression) const;
 
  private:

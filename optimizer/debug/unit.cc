@@ -43,8 +43,8 @@ std::vector<Unit> read_units(std::span<const uint8_t> section, bool is_types_sec
     if (unit.form.AddrSize != 8)
       throw Error(fmt::format("the unit at {:#x} has addresses of {} bytes", unit.offset,
                               unit.form.AddrSize));
-    const bool has_type = is_types_section || unit.type == dwarf::DW_UT_type ||
-                          unit.type == dwarf::DW_UT_split_type;
+    const bool has_type =
+        is_types_section || unit.type == dwarf::DW_UT_type || unit.type == dwarf::DW_UT_split_type;
     const bool has_number =
         unit.type == dwarf::DW_UT_skeleton || unit.type == dwarf::DW_UT_split_compile;
     if (has_type || has_number) reader.skip(8);
@@ -140,6 +140,11 @@ bool may_be_location_list(uint16_t attribute, uint16_t form, unsigned version) {
   }
 }
 
+bool is_distance(const Attribute& attribute) {
+  return attribute.name == dwarf::DW_AT_entry_pc && attribute.form != dwarf::DW_FORM_addr &&
+         !is_address_index(attribute.form);
+}
+
 bool matters(const Attribute& attribute, unsigned version) {
   switch (attribute.form) {
     case dwarf::DW_FORM_addr:
@@ -160,7 +165,7 @@ bool matters(const Attribute& attribute, unsigned version) {
     case dwarf::DW_AT_GNU_dwo_name:
       return true;
     default:
-      return is_address_index(attribute.form) ||
+      return is_address_index(attribute.form) || is_distance(attribute) ||
              may_be_location_list(attribute.name, attribute.form, version) ||
              is_expression(attribute.name, attribute.form, version);
   }
@@ -223,7 +228,7 @@ ExtentFields extent_fields(const Declaration& declaration, const dwarf::FormPara
   ExtentFields fields;
   if (fixed_size(high.form, form).value_or(0) >= needed) {
     fields.possible = true;
-    if (is_unit && low.form == dwarf::DW_FORM_addr)
+    if (is_unit && (low.form == dwarf::DW_FORM_addr || is_address_index(low.form)))
       fields.low_name = dwarf::DW_AT_low_pc;  // the base of the lists of the unit
     else if (!declaration.has_entry_pc && form.Version >= 3)
       fields.low_name = dwarf::DW_AT_entry_pc;
@@ -280,16 +285,17 @@ Abbreviations::Abbreviations(std::span<const uint8_t> section, uint64_t offset,
       }
       declaration.attributes.push_back(attribute);
     }
-    const bool is_new = code == dense_.size() + 1 ? (dense_.push_back(declaration), true)
-                                                  : code > dense_.size() &&
-                                                        sparse_.emplace(code, declaration).second;
+    const bool is_new = code == dense_.size() + 1
+                            ? (dense_.push_back(declaration), true)
+                            : code > dense_.size() && sparse_.emplace(code, declaration).second;
     if (!is_new) throw Error(fmt::format("the abbreviation {} is declared twice", code));
   }
 }
 
 uint64_t Abbreviations::number_of(const Copy& copy) {
   const uint64_t last = sparse_.empty() ? dense_.size() : sparse_.rbegin()->first;
-  if (last > ~uint64_t{0} / 2) throw Error("an abbreviation has a number without numbers behind it");
+  if (last > ~uint64_t{0} / 2)
+    throw Error("an abbreviation has a number without numbers behind it");
   return copies_.try_emplace(copy, last + copies_.size() + 1).first->second;
 }
 
@@ -382,7 +388,8 @@ void write_declaration(const Declaration& declaration, const dwarf::FormParams& 
       if (attribute.form == dwarf::DW_FORM_implicit_const) out.sleb128(attribute.implicit);
     }
   }
-  if (left_out != 0) write(next_padding++, dwarf::DW_FORM_block);
+  // Not a block: dwz knows which attributes have blocks.
+  if (left_out != 0) write(next_padding++, dwarf::DW_FORM_string);
   write(0, 0);
 }
 

@@ -6,7 +6,6 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -19,7 +18,7 @@ namespace dwarf = llvm::dwarf;
 
 /// What a unit's header says, and the bases that its first entry states.
 struct Unit {
-  uint64_t offset = 0;  // of the header, in the section
+  uint64_t offset = 0;   // of the header, in the section
   uint64_t entries = 0;  // of the first entry
   uint64_t end = 0;
   uint64_t abbreviations = 0;        // offset in .debug_abbrev
@@ -33,7 +32,9 @@ struct Unit {
   uint64_t addr_base_field = 0;  // where the first entry says so
   std::optional<uint64_t> rnglists_base;
   std::optional<uint64_t> loclists_base;
-  uint64_t new_base = 0;  // of its lists in the output
+  /// What the distances in its lists count from in the output: what its low_pc says. nullopt: there
+  /// is no such address.
+  std::optional<uint64_t> new_base;
 
   bool is64() const { return form.Format == dwarf::DWARF64; }
   unsigned offset_size() const { return form.getDwarfOffsetByteSize(); }
@@ -96,12 +97,14 @@ class Abbreviations {
   /// Reads the table at `offset`, for units of one form. Throws Error when it is damaged.
   Abbreviations(std::span<const uint8_t> section, uint64_t offset, const dwarf::FormParams& form);
 
+  /// How many declarations the table has.
+  size_t size() const { return dense_.size() + sparse_.size(); }
   /// Throws Error when the table has no such code.
   Declaration& find(uint64_t code) {
     if (code - 1 < dense_.size()) return dense_[code - 1];
     return find_sparse(code);
   }
-  /// The number of a copy of `declaration` without some attributes, and with a block of padding
+  /// The number of a copy of `declaration` without some attributes, and with a string of padding
   /// behind the others.
   uint64_t copy_without(const Declaration& declaration, bool in_pieces, AttributeSet attributes);
   /// Makes a copy of `declaration` that is in pieces, if its number takes as many bytes; else
@@ -146,6 +149,8 @@ bool may_be_location_list(uint16_t attribute, uint16_t form, unsigned version);
 bool is_expression(uint16_t attribute, uint16_t form, unsigned version);
 /// Whether the value is an offset into another debug section.
 bool is_section_offset(uint16_t form, unsigned version);
+/// Whether the value is a distance between two places in the code: of an entry point.
+bool is_distance(const Attribute& attribute);
 /// Whether the value may change when code moves.
 bool matters(const Attribute& attribute, unsigned version);
 

@@ -138,6 +138,7 @@ std::string_view Emitter::name_fragment(std::string_view procedure, uint32_t num
 /// `symbols`, which have moved, with those of fragments behind the last local symbol.
 std::vector<Symbol> Emitter::with_fragments(std::vector<Symbol> symbols,
                                             std::span<const FragmentSymbol> fragments) const {
+  if (symbols.empty()) return symbols;  // a debug file without symbols stays so
   constexpr size_t kNoFile = 0;  // of global procedures
   size_t first_global = 0, file = kNoFile;
   std::map<std::pair<uint64_t, std::string_view>, size_t> files;  // of local procedures

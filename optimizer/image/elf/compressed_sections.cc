@@ -20,7 +20,7 @@ namespace {
 using Header = Types::Chdr;
 
 constexpr uint64_t kLargest = uint64_t{4} << 30;  // bytes of contents
-constexpr uint64_t kBestRatio = 4096;             // of damaged or hostile sizes
+constexpr uint64_t kBestRatio = 256;              // of debug information; usual are 3 to 10
 
 bool is_compressed(const Section& section) {
   return (section.raw.flags & llvm::ELF::SHF_COMPRESSED) != 0;
