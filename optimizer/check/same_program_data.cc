@@ -354,7 +354,9 @@ void Comparison::new_dynamic_symbols() {
   for (const Symbol& symbol : symbols.subspan(known)) {
     const size_t suffix = symbol.name.rfind(".frag.");
     const auto place = after_.block_at(symbol.value);
-    const auto [first, last] = named.equal_range(symbol.name.substr(0, suffix));
+    std::string_view procedure = symbol.name.substr(0, suffix);
+    if (!named.contains(procedure) && procedure.ends_with(".cold")) procedure.remove_suffix(5);
+    const auto [first, last] = named.equal_range(procedure);
     const bool is_meant = place && std::any_of(first, last, [&](const auto& owner) {
                             return owner.second == place->procedure;
                           });

@@ -70,16 +70,18 @@ bool Emitter::names_code(const Symbol& symbol) const {
 /// Moves a symbol to the new place of what it names.
 void Emitter::move_symbol(Symbol& symbol) const {
   if (!symbol.defined_in_section() || symbol.section >= image_.sections.size() ||
-      symbol.type == Symbol::Type::section || symbol.type == Symbol::Type::tls)
+      symbol.type == Symbol::Type::tls)
     return;
   const Section& section = image_.sections[symbol.section];
+  const bool is_section = symbol.type == Symbol::Type::section;
   for (const auto& moved : out_.moved)
     if (moved.section == symbol.section) {
-      symbol.value =
-          moved_table_address(symbol.value, section, moved.address, moved.contents.size());
+      symbol.value = is_section ? moved.address
+                                : moved_table_address(symbol.value, section, moved.address,
+                                                      moved.contents.size());
       return;
     }
-  if (!section.executable() || !section.contains(symbol.value)) return;  // the section's end stays
+  if (is_section || !section.executable() || !section.contains(symbol.value)) return;  // the section's end stays
   const auto location = block_at(program_, symbol.value);
   if (!location || !program_[location->procedure].movable()) return;
   const uint64_t old = symbol.value;
@@ -131,8 +133,12 @@ std::vector<Emitter::FragmentSymbol> Emitter::fragment_symbols() {
   return symbols;
 }
 
+/// `NAME.frag.N`; of a mangled name `NAME.cold.frag.N`: gdb (13) sets a breakpoint at a function of C++
+/// in all of the clones that such names stand for, but for cold ones.
 std::string_view Emitter::name_fragment(std::string_view procedure, uint32_t number) {
-  return out_.name_storage.emplace_back(fmt::format("{}.frag.{}", procedure, number));
+  const bool is_mangled = procedure.starts_with("_Z") || procedure.starts_with("_R");
+  const auto cold = is_mangled && !procedure.ends_with(".cold") ? ".cold" : "";
+  return out_.name_storage.emplace_back(fmt::format("{}{}.frag.{}", procedure, cold, number));
 }
 
 /// `symbols`, which have moved, with those of fragments behind the last local symbol.

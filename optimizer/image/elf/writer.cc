@@ -44,6 +44,7 @@ namespace ELF = llvm::ELF;
 namespace {
 
 constexpr uint64_t kLargestHole = uint64_t{1} << 20;
+constexpr uint64_t kSmallestHole = 16 << 10;  // that is worth to be used
 constexpr size_t kHashedPart = size_t{1} << 20;  // bytes
 
 /// 20 bytes that distinguish a file from all others.
@@ -198,6 +199,8 @@ std::vector<Extent> Writer::kept_extents() const {
 
 std::vector<uint64_t> Writer::fill(const Extent& hole) const {
   std::vector<uint64_t> offsets(table_.sections.size());
+  // dwz (0.15) refuses files with other sections in front of an allocated one.
+  if (hole.end - hole.start < kSmallestHole) return offsets;
   uint64_t end = hole.start;
   for (size_t i = 1; i < table_.sections.size(); ++i) {
     const OutputSection& section = table_.sections[i];
