@@ -2,7 +2,7 @@
 // left out with one warning.
 //
 // An input is a list of sections without an image: the section's number in kNames (one byte), its
-// size (four bytes), its contents. Code is [kText, kText + kSize); its pieces of 64 bytes are in the
+// size (four bytes), its contents. Code is [kText, kText + kSize); its pieces of 16 bytes are in the
 // opposite order in the output, and every fourth piece is a byte longer.
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 AddressMap backwards() {
   std::vector<MovedPiece> pieces;
   uint64_t at = debug_seeds::kText + debug_seeds::kSize;
-  constexpr uint64_t kPiece = 64;
+  constexpr uint64_t kPiece = 16;
   for (uint32_t i = debug_seeds::kSize / kPiece; i-- > 0;) {
     const uint64_t old = debug_seeds::kText + i * kPiece;
     const uint64_t size = kPiece + (i % 4 == 0 ? 1 : 0);
@@ -62,6 +62,8 @@ FuzzResult check_debug(std::span<const uint8_t> bytes) {
     result.finding = "debug information got lost without a word";
   else if (!diagnostics.warnings().empty())
     result.error = diagnostics.warnings().front();
+  if (result.error.find("::") != std::string::npos)
+    result.finding = "an exception of the standard library: " + result.error;
   return result;
 }
 
