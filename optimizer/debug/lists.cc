@@ -153,8 +153,7 @@ Lists::Lists(Kind kind, const Sections& sections, const AddressMap& map, const A
       pool_(pool),
       budget_(budget) {}
 
-/// The header of the unit's part of a section of DWARF 5, with room for a table of offsets. Numbers
-/// that no entry uses lead to an empty list.
+/// The header of the unit's part of a section of DWARF 5, with room for a table of offsets.
 void Lists::start_part(const Unit& unit, uint64_t offsets) {
   part_ = new5_.size();
   part_is64_ = unit.is64();
@@ -170,14 +169,8 @@ void Lists::start_part(const Unit& unit, uint64_t offsets) {
   new5_.write<uint8_t>(0);
   new5_.write<uint32_t>(static_cast<uint32_t>(offsets));
   base_ = new5_.size();
-  const uint64_t size = offsets * unit.offset_size();
-  for (uint64_t i = 0; i < offsets; ++i) {
-    if (part_is64_)
-      new5_.write<uint64_t>(size);
-    else
-      new5_.write<uint32_t>(static_cast<uint32_t>(size));
-  }
-  if (offsets != 0) new5_.write<uint8_t>(dwarf::DW_LLE_end_of_list);
+  numbers_.assign(offsets, 0);
+  for (uint64_t i = 0; i < offsets * unit.offset_size(); ++i) new5_.write<uint8_t>(0);
 }
 
 void Lists::start_unit(const Unit& unit) {
@@ -196,25 +189,30 @@ void Lists::start_unit(const Unit& unit) {
   if (count > (old5_.size() - *old_base) / unit.offset_size())
     throw Error("a table of lists is longer than its section");
   budget_.spend(count);
-  used_numbers_.clear();
   start_part(unit, count);
 }
 
 void Lists::move_numbered(const Unit& unit, uint64_t number, uint64_t old_offset) {
   const bool is_new = !done_.contains({old_offset, ~uint64_t{0}});
-  const uint64_t now = move(unit, old_offset) - base_;
-  const uint64_t at = base_ + number * unit.offset_size();
   // Distances count from the base of one unit.
-  if (is_new && !used_numbers_.insert(number).second)
-    throw Error("two units refer to one list by its number");
-  if (unit.is64())
-    new5_.patch<uint64_t>(at, now);
-  else
-    new5_.patch<uint32_t>(at, static_cast<uint32_t>(now));
+  if (is_new && numbers_.at(number) != 0) throw Error("two units refer to one list by its number");
+  numbers_.at(number) = move(unit, old_offset) - base_;
 }
 
 void Lists::end_part() {
   if (!in_part_) return;
+  const auto unused = [](uint64_t offset) { return offset == 0; };
+  if (std::ranges::any_of(numbers_, unused)) {  // lead to an empty list
+    std::ranges::replace_if(numbers_, unused, new5_.size() - base_);
+    new5_.write<uint8_t>(dwarf::DW_LLE_end_of_list);
+  }
+  for (size_t i = 0; i < numbers_.size(); ++i) {
+    if (part_is64_)
+      new5_.patch<uint64_t>(base_ + i * 8, numbers_[i]);
+    else
+      new5_.patch<uint32_t>(base_ + i * 4, static_cast<uint32_t>(numbers_[i]));
+  }
+  numbers_.clear();
   if (part_is64_)
     new5_.patch<uint64_t>(part_ + 4, new5_.size() - part_ - 12);
   else
@@ -391,7 +389,6 @@ Lists::Moved Lists::move_list(const Unit& unit, uint64_t old_offset,
       out.uleb128(entry.views.first);
       out.uleb128(entry.views.second);
     }
-    if (entries.empty()) out.write<uint16_t>(0);  // readers take the same place for another thing
   }
   result.list = write(unit, entries);
   return done_[key] = result;

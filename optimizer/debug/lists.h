@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -147,7 +146,7 @@ class Lists {
   bool in_part_ = false;
   bool part_is64_ = false;
   std::optional<uint64_t> part_old_base_;
-  std::set<uint64_t> used_numbers_;  // of the part's table
+  std::vector<uint64_t> numbers_;  // the part's table; 0: no list was moved so far
   uint64_t base_ = 0;
   std::vector<AddressMap::Range> ranges_;
 };
