@@ -484,7 +484,7 @@ void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
   // gdb (13) writes behind its memory where a call refers to a procedure with more than two ranges.
   // Such calls do not say what they call: gdb then shows no values at the callee's entry.
   if (const auto callee = entries_.callee_of(unit, entry);
-      callee && in_many_pieces_.contains(*callee))
+      callee && in_many_pieces_.contains(key_of(unit, *callee)))
     lose(declaration.callee);
   if (lost != 0) leave_out(unit, entry, lost);
 }

@@ -154,6 +154,9 @@ GCC_SHAPES = {
     "split4": (("-gsplit-dwarf", "-gdwarf-4"), ()),
     "dwarf64": (("-gdwarf64",), ()),
     "dwarf3": (("-gdwarf-3",), ()),
+    # The assembler's own debug information: units without a base of addresses, lengths of variable size.
+    "as": (("-g0", "-Wa,--gdwarf-5", "-save-temps=obj"), ()),
+    "as4": (("-g0", "-Wa,--gdwarf-4", "-save-temps=obj"), ()),
     "dwarf2": (("-gdwarf-2", "-gstrict-dwarf"), ()),
     "O3": (("-O3",), ()),
     "O0": (("-O0",), ()),
@@ -212,6 +215,7 @@ def _listed():
         yield from ((program, "alpha", shape) for shape in ("", "dwarf4"))
     yield "variables", "alpha", "static"
     yield from (("shared", machine, "") for machine in MACHINES)
+    yield "lua", "x86_64", "clang-lto"  # many units that share tables of lists
     yield from (("exceptions", "alpha", shape) for shape in ALPHA_SHAPES if shape not in ("", "dwarf4"))
     for program in ("variables", "switches", "interpreter", "exceptions", "containers", "lua"):
         yield from ((program, "ia64", shape) for shape in IA64_SHAPES)
