@@ -209,7 +209,18 @@ class Comparison:
                 self.follows("label", one, other, address(one.attributes["low_pc"]), address(other.attributes.get("low_pc", "")))
         return self.problems
 
+    def named_callee(self, one, other):
+        """A call in the output refers to no procedure with more than two ranges: gdb 13 writes behind its memory there."""
+        for name in ("call_origin", "abstract_origin"):
+            if name in other.attributes:
+                number = self.index_after.get((other.section, address(other.attributes[name])))
+                ranges = self.after[number].ranges() if number is not None else None
+                if ranges is not None and len(ranges) > 2:
+                    self.problems.add("call of a procedure in many pieces", f"{one.describe()}: {len(ranges)} ranges")
+
     def attributes(self, one, other):
+        if one.tag in CALL_SITES:
+            self.named_callee(one, other)
         for name in one.attributes.keys() | other.attributes.keys():
             if name in MOVED or PADDING.match(name):
                 continue
