@@ -17,13 +17,14 @@
 #include "environment/file_checks.h"
 #include "environment/fitting.h"
 #include "environment/source_counts.h"
+#include "optimizer/debug/debug_file.h"
 #include "environment/source_text.h"
 
 namespace respike::cli {
 namespace {
 
 struct AnnotateArguments {
-  std::string profile, image, output;
+  std::string profile, image, debug_file, output;
   std::vector<std::string> procedures;
   uint64_t top = 10;
   bool html = false;
@@ -192,13 +193,19 @@ std::string as_html(const std::vector<SourceFile>& files, const std::string& ima
 void run_annotate(AnnotateArguments& arguments) {
   if (arguments.image.empty()) arguments.image = read_profile(arguments.profile).image_path;
   if (!arguments.output.empty())
-    refuse_overwriting(arguments.output, {arguments.profile, arguments.image});
+    refuse_overwriting(arguments.output,
+                       {arguments.profile, arguments.image, arguments.debug_file});
   Diagnostics diagnostics;
   const Image image = read_image(std::filesystem::path(arguments.image));
   require_machine(image);
   const FittedProfile fitted = read_fitting_profile(arguments.profile, image, diagnostics);
-  const auto files =
-      counts_by_source(image, fitted.profile, arguments.procedures, arguments.profile);
+  std::optional<Image> debug;
+  if (!arguments.debug_file.empty()) {
+    debug = read_image(std::filesystem::path(arguments.debug_file));
+    require_debug_file(image, *debug);
+  }
+  const auto files = counts_by_source(image, fitted.profile, arguments.procedures,
+                                      arguments.profile, debug ? &*debug : nullptr);
   const std::string text = arguments.html ? as_html(files, arguments.image, arguments.top)
                                           : as_text(files, arguments.top);
   if (arguments.output.empty()) {
@@ -219,6 +226,10 @@ void add_annotate_command(CLI::App& profile) {
   annotate->add_option("PROFILE", arguments->profile, "profile")->required();
   annotate->add_option("IMAGE", arguments->image, "image with line tables (-g)")
       ->default_str("the image that the profile names");
+  annotate
+      ->add_option("--debug-file", arguments->debug_file,
+                   "the debug information of IMAGE, which is in this file")
+      ->check(name_of("FILE"));
   annotate
       ->add_option("--procedure", arguments->procedures,
                    "only code of this procedure (repeatable)")

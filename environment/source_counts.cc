@@ -10,15 +10,25 @@
 
 #include "environment/profile_figures.h"
 #include "optimizer/base/saturating.h"
+#include "optimizer/debug/debug_file.h"
 #include "optimizer/lift/lift.h"
 
 namespace respike {
 
 std::vector<SourceFile> counts_by_source(const Image& image, const Profile& profile,
                                          const std::vector<std::string>& procedures,
-                                         const std::string& profile_path) {
-  const SourceLines lines(image);
-  if (lines.empty()) throw Error("the image has no line tables: compile with -g", image.path);
+                                         const std::string& profile_path, const Image* debug) {
+  const SourceLines lines(debug != nullptr ? *debug : image);
+  if (lines.empty()) {
+    const bool is_apart = debug == nullptr && std::ranges::any_of(image.sections, [](const Section& s) {
+                            return s.name == kDebugLink;
+                          });
+    if (is_apart)
+      throw Error("the image's line tables are in a file of their own: name it with --debug-file",
+                  image.path);
+    throw Error("the image has no line tables: compile with -g",
+                debug != nullptr ? debug->path : image.path);
+  }
   Diagnostics ignored;
   return counts_by_source(lines, lift(image, ignored), profile, procedures, profile_path);
 }

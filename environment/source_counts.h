@@ -26,10 +26,12 @@ struct SourceFile {
 
 /// The files with code of the blocks of `profile`, which is of `image`; those that executed most
 /// first. Code without a line is in a file without a name. `procedures`: names as in
-/// hottest_first(); empty: all. Throws Error when the image has no line tables.
+/// hottest_first(); empty: all. `debug`: the image's debug file, if the line tables are there. Throws
+/// Error when there are no line tables.
 std::vector<SourceFile> counts_by_source(const Image& image, const Profile& profile,
                                          const std::vector<std::string>& procedures,
-                                         const std::string& profile_path);
+                                         const std::string& profile_path,
+                                         const Image* debug = nullptr);
 
 /// The same of an image that was lifted, with its line tables, which may be empty.
 std::vector<SourceFile> counts_by_source(const SourceLines& lines, const Program& program,

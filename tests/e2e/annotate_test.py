@@ -153,11 +153,26 @@ def check_refusals(setup):
         hidden.rename(setup.source)
 
 
+def check_debug_file(setup):
+    """The line tables are in a file of their own."""
+    debug, stripped = setup.folder / "program.debug", setup.folder / "without"
+    subprocess.run(["objcopy", "--only-keep-debug", setup.image, debug], check=True)
+    subprocess.run(["objcopy", "--strip-debug", f"--add-gnu-debuglink={debug}", setup.image, stripped], check=True)
+    outcome = common.respike("profile", "annotate", setup.profile, stripped)
+    expect(outcome.status == 1 and b"--debug-file" in outcome.stderr, outcome.stderr)
+    text = common.respike_ok("profile", "annotate", setup.profile, stripped, "--debug-file", debug).stdout.decode()
+    expect(counts_of(text) == counts_of(setup.annotate()), text)
+    other = setup.folder / "other.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", "/bin/true", other], check=True)
+    outcome = common.respike("profile", "annotate", setup.profile, stripped, "--debug-file", other)
+    expect(outcome.status == 1 and len(outcome.stderr.splitlines()) == 1, outcome.stderr)
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     with common.Scratch() as scratch:
         setup = Setup(scratch)
-        checks = (check_counts, check_procedures, check_outputs, check_dropped_code, check_html, check_refusals)
+        checks = (check_counts, check_procedures, check_outputs, check_dropped_code, check_html, check_refusals, check_debug_file)
         cases = [Case(c.__name__.removeprefix("check_"), lambda c=c: c(setup)) for c in checks]
         return common.run_cases(cases, args)
 
