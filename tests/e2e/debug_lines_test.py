@@ -13,6 +13,7 @@ A case of its own proves that wrong information is found: the output gets the de
 RESPIKE_DEBUG_LARGE=1: SQLite, too, and gdb reads all instructions. --layout NAME: this layout only."""
 
 import bisect
+import collections
 import os
 import random
 import sys
@@ -142,7 +143,10 @@ def compare_complaints(rewriting, tally):
             with tally.lock:
                 tally.no_end.append(work.build.name)
         else:
-            for line in sorted(debug_readers.verify_complaints(rewriting.output) - known - {common.describe_status(0)}):
+            for line in sorted(debug_readers.verify_complaints(rewriting.output) - known - collections.Counter([common.describe_status(0)])):
+                # LLVM does not know the typed operations; an entry of a location list that has one becomes several.
+                if "invalid DWARF expression" in line and line in known:
+                    continue
                 problems.add("llvm-dwarfdump --verify complains", line)
     except debug_readers.NoEnd:
         problems.add("llvm-dwarfdump --verify does not end", f"in {debug_readers.VERIFY_TIMEOUT:g} s")

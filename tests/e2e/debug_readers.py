@@ -115,17 +115,17 @@ def _normal(text, image):
 
 def _lines(outcome, image, pattern=r"."):
     text = (outcome.stdout + outcome.stderr).decode(errors="replace")
-    return {_normal(line, image) for line in text.splitlines() if re.search(pattern, line)}
+    return collections.Counter(_normal(line, image) for line in text.splitlines() if re.search(pattern, line))
 
 
 def readelf_complaints(image):
-    """Lines on stderr of `readelf -w`."""
+    """How often each line is on stderr of `readelf -w`."""
     with common.Scratch() as own:
         errors = own.file("errors")
         command = ["sh", "-c", 'exec readelf -w "$1" > /dev/null 2> "$2"', "sh", image, errors]
         done = common.run_command(command, timeout=TIMEOUT)
-        lines = {_normal(line, image) for line in errors.read_text(errors="replace").splitlines() if line.strip()}
-    return lines | ({f"readelf: {common.describe_status(done.status)}"} if done.status else set())
+        lines = collections.Counter(_normal(line, image) for line in errors.read_text(errors="replace").splitlines() if line.strip())
+    return lines + collections.Counter([f"readelf: {common.describe_status(done.status)}"] if done.status else [])
 
 
 class NoEnd(Exception):
@@ -133,7 +133,7 @@ class NoEnd(Exception):
 
 
 def verify_complaints(image):
-    """Errors and warnings of `llvm-dwarfdump --verify`. NoEnd if it takes too long."""
+    """How often each error and warning of `llvm-dwarfdump --verify` is there. NoEnd if it takes too long."""
     with common.Scratch() as own:
         copy = own.file(image.name)
         hide_call_sites(image, copy)
@@ -141,7 +141,7 @@ def verify_complaints(image):
             done = common.run_command([DWARFDUMP, "--verify", copy], timeout=VERIFY_TIMEOUT, cwd=image.parent)
         except common.Failure:
             raise NoEnd from None
-        return _lines(done, copy, r"error:|warning:|rror\(s\)|detected") | {common.describe_status(done.status)}
+        return _lines(done, copy, r"error:|warning:|rror\(s\)|detected") + collections.Counter([common.describe_status(done.status)])
 
 
 def sections(data):
