@@ -469,6 +469,11 @@ class Rewriting:
         for new in self.synthesized:
             if new not in self.instructions:
                 problems.add("the map lists what is no instruction", f"{new:#x} -")
+        kept = set(self.kept)
+        for new, instruction in self.instructions.items():
+            if new in self.origins or new in self.synthesized or new in kept or NO_OP.match(instruction.mnemonic):
+                continue
+            problems.add("an instruction is neither in the map nor in the input", f"{new:#x}: {instruction.mnemonic}")
         return problems
 
 
