@@ -1,5 +1,5 @@
 #pragma once
-// Range lists, location lists and the pool of addresses; private to this folder.
+// Range lists and location lists; private to this folder.
 
 #include <cstdint>
 #include <map>
@@ -9,53 +9,12 @@
 #include <vector>
 
 #include "optimizer/debug/address_map.h"
+#include "optimizer/debug/address_pool.h"
 #include "optimizer/debug/budget.h"
 #include "optimizer/debug/sections.h"
 #include "optimizer/debug/unit.h"
 
 namespace respike::debug {
-
-/// .debug_addr: addresses to which entries and lists refer by number.
-class AddressPool {
- public:
-  AddressPool(std::span<const uint8_t> section, const AddressMap& map, Budget& budget);
-
-  /// The input's address. Throws Error for numbers outside of the section.
-  uint64_t old_address(const Unit& unit, uint64_t index) const;
-  /// Moves all addresses of the unit's part of the pool as starts of code.
-  void move(const Unit& unit);
-  /// Whether the unit's part of the pool has a number below `limit` that is an address of moved
-  /// code, too.
-  bool has_doubtful(const Unit& unit, uint64_t limit);
-  /// An entry uses the address as the start of code.
-  void use_as_start(const Unit& unit, uint64_t index);
-  /// An entry uses the address as a return address, which is `address` now. Returns the number
-  /// under which the entry finds it; nullopt: what starts there has the place, and DWARF 4 cannot
-  /// add another.
-  std::optional<uint64_t> use_as_return(const Unit& unit, uint64_t index, uint64_t address);
-
-  /// From here on no address is added.
-  void place_parts();
-  /// Where a part of the pool is that began at `old_base`.
-  uint64_t new_base(uint64_t old_base) const;
-  std::vector<uint8_t> take_contents();
-
- private:
-  uint64_t place(const Unit& unit, uint64_t index) const;
-
-  std::span<const uint8_t> section_;
-  const AddressMap& map_;
-  Budget& budget_;
-  std::vector<uint8_t> contents_;
-  std::vector<bool> is_start_, is_done_;  // by place / 4
-  struct Part {
-    uint64_t end = 0;
-    unsigned header = 0;          // its size in front of the part; 0: there is none
-    std::vector<uint64_t> added;  // addresses behind those of the input
-    uint64_t added_in_front = 0;  // bytes of other parts
-  };
-  std::map<uint64_t, Part> parts_;  // by their starts
-};
 
 /// The lists of one kind, range lists or location lists, in both of their forms: that of DWARF 5,
 /// and that of DWARF 2 to 4, which have sections of their own.
