@@ -188,6 +188,7 @@ class Comparison:
         self.pool_is_large = sections.get(".debug_addr", (0, 0))[1] > 8 * 128
         self.returns_before = returns(rewriting.before)
         self.returns_after = returns(rewriting.instructions)
+        self.group = 16 if rewriting.work.build.machine == "ia64" else 1  # bytes of a bundle
         self.scopes, self.variables, self.values, self.without = 0, 0, 0, 0
 
     def run(self):
@@ -250,7 +251,8 @@ class Comparison:
 
         def code(match):
             value = int(match[2], 16)
-            return match[1] + hex(self.rewriting.origins.get(value, value) if of_output else value)
+            value = self.rewriting.origins.get(value, value) if of_output else value
+            return match[1] + hex(value & -self.group)  # a label in front of no-ops is the first instruction's address
 
         def entry(match):
             number = index.get((one.section, int(match[2], 16)))
@@ -275,9 +277,16 @@ class Comparison:
             return
         if new is None:
             self.problems.add(f"no {what}", one.describe())
-        elif new not in self.moved[old] and not (self.hot_cold and self.is_next(old, new)):
+        elif not self.is_place(new, old) and not (self.hot_cold and self.is_next(old, new)):
             origin = self.rewriting.origins.get(new)
             self.problems.add(what, f"{one.describe()}: {old:#x} became {new:#x}, from {origin if origin is None else hex(origin)}")
+
+    def is_place(self, new, old):
+        """Whether the instruction from `old` is at `new`, or behind no-ops in the bundle there."""
+        return any(
+            place == new or (new < place < (new & -self.group) + self.group and not any(at in self.rewriting.origins for at in range(new, place)))
+            for place in self.moved[old]
+        )
 
     def is_next(self, old, new):
         """Whether hot-cold optimization moved what was between `old` and the origin of `new` to other places."""
