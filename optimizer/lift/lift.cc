@@ -308,6 +308,7 @@ Program lift(const Image& image, const Machine& machine, Diagnostics& diagnostic
   connect_blocks(lifter);                 // edges and symbolic references
   find_returns(lifter.program, lifter.machine);
   glue_sequences(lifter.program, lifter.machine);
+  glue_epilogs(image, lifter.program, lifter.machine);
   return std::move(lifter.program);
 }
 

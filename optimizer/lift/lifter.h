@@ -215,5 +215,6 @@ void keep_targets_of_opaque_code(Lifter&);    // pinned procedures, program.kept
 void check_landing_pads(Lifter&);             // procedures whose gp depends on a distance
 void find_returns(Program&, const Machine&);  // drops the edges behind calls that never return
 void glue_sequences(Program&, const Machine&);
+void glue_epilogs(const Image&, Program&, const Machine&);
 
 }  // namespace respike

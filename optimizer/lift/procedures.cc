@@ -239,6 +239,20 @@ std::optional<uint64_t> first_in(std::span<const uint64_t> places, uint64_t star
   return found != places.end() && *found < end ? std::optional(*found) : std::nullopt;
 }
 
+/// Where the image does not name its procedures: places behind padding of zeros, sorted.
+std::vector<uint64_t> places_behind_zeros(const Lifter& lifter) {
+  if (lifter.image.names_procedures) return {};
+  const auto is_zero = [&](const CodeSection& code, size_t i) {
+    return !lifter.machine.facts(code.instructions[i]).nop &&
+           lifter.is_padding(code.address(i), code.address(i + 1));
+  };
+  std::vector<uint64_t> places;
+  for (const CodeSection& code : lifter.code)
+    for (size_t i = 1; i < code.marks.size(); ++i)
+      if (is_zero(code, i - 1) && !is_zero(code, i)) places.push_back(code.address(i));
+  return places;
+}
+
 /// Where the image does not name its procedures: places at which code starts because somebody calls
 /// them or keeps their addresses, sorted.
 std::vector<uint64_t> unnamed_entries(const Lifter& lifter) {
@@ -270,7 +284,8 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   size_t i = 0;
   const CodeMap& map = lifter.map();
   std::vector<uint64_t> untyped = untyped_symbols(lifter);
-  for (const uint64_t place : unnamed_entries(lifter)) untyped.push_back(place);
+  for (const auto& places : {unnamed_entries(lifter), places_behind_zeros(lifter)})
+    untyped.insert(untyped.end(), places.begin(), places.end());
   std::sort(untyped.begin(), untyped.end());
   const std::vector<uint64_t> patchable = patchable_places(lifter);
   const std::vector<uint64_t> words = words_in_code(lifter);

@@ -5,6 +5,10 @@
 // Otherwise the procedure stays.
 //
 // Example: a branch back to the second instruction of the prolog cuts the prolog in two.
+//
+// In an epilog unwinders look ahead: once the stack pointer is raised, the return has to follow
+// (Windows NT for Alpha Systems Calling Standard, section 3.2.6). So a block that changes the stack
+// pointer behind the prolog stays in front of the block into which control falls.
 
 #include <algorithm>
 
@@ -38,6 +42,38 @@ void keep_odd_prologs(Lifter& lifter) {
           return block.origin != kNone && block.cfi_state == kNone;
         }))
       lifter.pin(program[id], "the function table describes only a part of it");
+  }
+}
+
+static bool changes_stack_behind_prolog(const BasicBlock& block, const Machine& machine) {
+  bool changes = false;
+  for (const Instruction& instruction : block.instructions) {
+    if (instruction.is_pseudo()) {
+      changes = false;  // the prolog went on up to here
+      continue;
+    }
+    const Operands operands = machine.operands(instruction);
+    const auto end = operands.registers + operands.size;
+    changes |= std::find(operands.registers + operands.uses, end, machine.abi.stack_pointer) != end;
+  }
+  return changes;
+}
+
+void glue_epilogs(const Image& image, Program& program, const Machine& machine) {
+  const UnwindFormat* format = unwind_format_of(image);
+  if (format == nullptr || !format->reads_prologs) return;
+  for (Procedure& procedure : program.procedures) {
+    if (!procedure.movable()) continue;
+    for (BlockId id = 0; id < procedure.blocks.size(); ++id) {
+      BasicBlock& block = procedure.blocks[id];
+      const Edge* next = block.edge(Edge::Kind::fall_through);
+      if (block.origin == kNone || next == nullptr || next->target != id + 1 ||
+          machine.facts(block.instructions.back()).flow != ControlFlow::none ||
+          program.address_of(procedure.blocks[id + 1]) !=
+              program.address_of(block) + block.origin_size)
+        continue;
+      if (changes_stack_behind_prolog(block, machine)) block.flags |= BasicBlock::kGluedToNext;
+    }
   }
 }
 

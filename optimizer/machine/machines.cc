@@ -5,6 +5,8 @@
 
 #include "optimizer/machine/machines.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "optimizer/base/error.h"
@@ -68,7 +70,9 @@ const Machine& machine_for(const Image& image) {
   const KnownMachine& known = require(image.machine);
   if (image.calling_standard == CallingStandard::unix_systems) return known.machine();
   if (known.windows_machine == nullptr)
-    throw Error("code for Windows on its machine cannot be rewritten yet", image.path);
+    throw Error(fmt::format("it is for Windows on {}, whose images cannot be rewritten yet",
+                            known.machine().name),
+                image.path);
   return known.windows_machine();
 }
 

@@ -264,7 +264,7 @@ def check_refusals(world):
     changed = world.scratch.file("changed.exe")
     for offset, value, text in (
         (0x84, 0x14C, "it is for x86"),
-        (0x84, 0x200, "Windows on Itanium"),
+        (0x84, 0x200, "Windows on ia64"),
         (0x84, 0x1234, "machine 0x1234"),
         (0x80 + 24 + 68, 1, "driver"),
         (0x3C, 0, "DOS"),

@@ -311,8 +311,7 @@ TEST(PeDamage, Truncations) {
 TEST(PeDamage, EveryFieldOfTheHeaders) {
   const Bytes good = pe_program();
   std::map<std::string, int> outcomes;
-  constexpr uint32_t kValues[] = {0,      1,      2,          0x20,       0x1000,    0x2000,
-                                  0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x402000};
+  constexpr uint32_t kValues[] = {0, 1, 0x20, 0x2000, 0xffff, 0x7fffffff, 0xffffffff, 0x402000};
   for (size_t at = 0; at + 4 <= 0x400; at += 2)
     for (const uint32_t value : kValues) {
       Bytes damaged = good;
@@ -330,7 +329,7 @@ TEST(PeDamage, EveryFlippedBit) {
     const Bytes good = pe_program({.high = high});
     std::map<std::string, int> outcomes;
     for (size_t at = 0; at < good.size(); ++at) {
-      if (good[at] == 0 && at > 0x400 && at % 16 != 0) continue;  // most of the padding
+      if (good[at] == 0 && at > 0x100 && at % 16 != 0) continue;  // most of the padding
       for (unsigned bit = 0; bit < 8; ++bit) {
         Bytes damaged = good;
         damaged[at] ^= static_cast<uint8_t>(1u << bit);

@@ -130,6 +130,7 @@ class PeFile : private PeAddresses {
 
   /// main calls `choose`, and `leaf` through its address; choose jumps by a table.
   void write_code() {
+    for (size_t at = 0; at < 0x80; at += 4) put(text_, at, uint32_t{0x2ffe0000});  // unop
     code(kMain, {0x23defff0,                                   // lda sp,-16(sp)
                  0xb75e0000,                                   // stq ra,0(sp)
                  high(kMain + 8, 0x243f0000, kLeaf),           // ldah t0,(zero)

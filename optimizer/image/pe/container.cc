@@ -52,7 +52,7 @@ std::vector<uint8_t> write_debug_file(const Image& debug, const NewDebugFile&, c
 void require_rewritable(const Image& image) {
   const Headers headers = read_headers(image.file, image.path);
   if (headers.machine != MachineId::alpha)
-    refuse(image, "it is for Windows on Itanium, whose images Respike recognises, but cannot rewrite yet");
+    refuse(image, "it is for Windows on Itanium, whose images cannot be rewritten yet");
   if (headers.directories[kManagedCode].present())
     refuse(image, "it holds managed code (.NET), not code of its machine");
   if (headers.subsystem == kNative)
