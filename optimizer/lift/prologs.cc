@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -72,7 +73,8 @@ void glue_epilogs(const Image& image, Program& program, const Machine& machine) 
           program.address_of(procedure.blocks[id + 1]) !=
               program.address_of(block) + block.origin_size)
         continue;
-      if (changes_stack_behind_prolog(block, machine)) block.flags |= BasicBlock::kGluedToNext;
+      const bool prolog_goes_on = state_at_end(block) != procedure.blocks[id + 1].cfi_state;
+      if (!prolog_goes_on && changes_stack_behind_prolog(block, machine)) block.flags |= BasicBlock::kGluedToNext;
     }
   }
 }

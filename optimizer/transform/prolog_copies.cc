@@ -15,6 +15,7 @@
 
 #include "optimizer/transform/prolog_copies.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -44,7 +45,7 @@ class PrologCopier {
     for (const BlockId block : fragment.blocks) {
       const uint32_t state = procedure_.blocks[block].cfi_state;
       if (is_prolog_start(state)) {
-        prolog = state_at_end(procedure_.blocks[block]);
+        prolog = state_behind(block);
       } else if (state != kNone && state != prolog) {
         if (!part.blocks.empty()) {
           result.push_back(std::move(part));
@@ -64,6 +65,23 @@ class PrologCopier {
            !program_.unwind.states[state].opaque;
   }
 
+  /// The state behind a block that starts with a prolog. Where the prolog is all of the block, the
+  /// state changes between the block and the next one.
+  uint32_t state_behind(BlockId id) const {
+    const BasicBlock& block = procedure_.blocks[id];
+    const uint32_t state = state_at_end(block);
+    const Edge* next = block.edge(Edge::Kind::fall_through);
+    if (next == nullptr) return state;
+    const uint32_t longer = procedure_.blocks[next->target].cfi_state;
+    if (longer == kNone || state == kNone) return state;
+    const auto& words = program_.unwind.states[state].cfa_expression;
+    const auto& more = program_.unwind.states[longer].cfa_expression;
+    constexpr size_t kInstruction = 4;
+    const bool goes_on = more.size() == words.size() + kInstruction &&
+                         std::equal(words.begin(), words.end(), more.begin());
+    return goes_on ? longer : state;
+  }
+
   /// Notes where states begin that a prolog at the start of the block leads to.
   void note_prolog(BlockId id) {
     const BasicBlock& block = procedure_.blocks[id];
@@ -72,6 +90,7 @@ class PrologCopier {
       if (block.instructions[i].is_pseudo())
         prologs_.try_emplace(static_cast<uint32_t>(block.instructions[i].immediate),
                              std::pair(id, i + 1));
+    prologs_.try_emplace(state_behind(id), std::pair(id, block.instructions.size()));
   }
 
   /// A block with the prolog that leads to `state`, which falls through to `next`.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -302,39 +303,44 @@ void exercise(const Bytes& bytes, const std::string& what, std::map<std::string,
 TEST(PeDamage, Truncations) {
   const Bytes good = pe_program();
   std::map<std::string, int> outcomes;
-  for (size_t size = 1; size < good.size(); size += size < 0x400 ? 1 : 13)
+  for (size_t size = 1; size < good.size(); size += size < 0x240 ? 1 : 29)
     exercise({good.begin(), good.begin() + static_cast<ptrdiff_t>(size)},
              fmt::format("{} bytes", size), outcomes);
-  EXPECT_GT(outcomes["refused"], 1000);
+  EXPECT_GT(outcomes["refused"], 500);
 }
 
 TEST(PeDamage, EveryFieldOfTheHeaders) {
   const Bytes good = pe_program();
   std::map<std::string, int> outcomes;
   constexpr uint32_t kValues[] = {0, 1, 0x20, 0x2000, 0xffff, 0x7fffffff, 0xffffffff, 0x402000};
-  for (size_t at = 0; at + 4 <= 0x400; at += 2)
-    for (const uint32_t value : kValues) {
-      Bytes damaged = good;
-      store(&damaged[at], value);
-      exercise(damaged, fmt::format("{:#x} at {:#x}", value, at), outcomes);
-      store(&damaged[at], load<uint32_t>(&good[at]));
-      store(&damaged[at], static_cast<uint16_t>(value));
-      exercise(damaged, fmt::format("16 bits of {:#x} at {:#x}", value, at), outcomes);
-    }
-  EXPECT_GT(outcomes["refused"], 1000);
+  const auto change = [&](size_t at, auto value) {
+    Bytes damaged = good;
+    store(&damaged[at], value);
+    exercise(damaged, fmt::format("{:#x} at {:#x}", value, at), outcomes);
+  };
+  constexpr size_t kEnd = 0x80 + 24 + 224 + 5 * 40;  // of the section headers
+  for (size_t at = 0; at < kEnd; at += 2) {
+    if (at > 0x40 && at < 0x80) continue;  // nobody reads this
+    for (const uint32_t value : kValues)
+      if (at % 4 == 0)
+        change(at, value);
+      else
+        change(at, static_cast<uint16_t>(value));
+  }
+  EXPECT_GT(outcomes["refused"], 300);
 }
 
-TEST(PeDamage, EveryFlippedBit) {
+TEST(PeDamage, FlippedBits) {
+  std::mt19937 random(5);
   for (const bool high : {false, true}) {
     const Bytes good = pe_program({.high = high});
     std::map<std::string, int> outcomes;
     for (size_t at = 0; at < good.size(); ++at) {
       if (good[at] == 0 && at > 0x100 && at % 16 != 0) continue;  // most of the padding
-      for (unsigned bit = 0; bit < 8; ++bit) {
-        Bytes damaged = good;
-        damaged[at] ^= static_cast<uint8_t>(1u << bit);
-        exercise(damaged, fmt::format("bit {} at {:#x}", bit, at), outcomes);
-      }
+      const unsigned bit = random() % 8;
+      Bytes damaged = good;
+      damaged[at] ^= static_cast<uint8_t>(1u << bit);
+      exercise(damaged, fmt::format("bit {} at {:#x}", bit, at), outcomes);
     }
     EXPECT_GT(outcomes["refused"], 100);
     EXPECT_GT(outcomes["rewritten"], 100);
