@@ -70,16 +70,17 @@ void Emitter::follow_half(Relocation& relocation, const CodeRange& range) const 
   const Procedure& procedure = program_[range.procedure];
   const auto origin = static_cast<uint32_t>(relocation.address - program_.origin_base);
   const auto first = procedure.blocks.begin() + range.first_block;
-  const auto behind = std::upper_bound(first, procedure.blocks.begin() + range.end_block, origin,
-                                       [](uint32_t o, const BasicBlock& b) { return o < b.origin; });
+  const auto behind =
+      std::upper_bound(first, procedure.blocks.begin() + range.end_block, origin,
+                       [](uint32_t o, const BasicBlock& b) { return o < b.origin; });
   if (behind == first) return;
   for (const Instruction& instruction : (behind - 1)->instructions) {
     if (program_.origin_base + instruction.origin != relocation.address || instruction.is_pseudo())
       continue;
     const Reference* reference = reference_of(procedure, instruction);
     if (reference == nullptr || relocation.symbol >= out_.symbols.size()) return;
-    relocation.addend = static_cast<int64_t>(resolve(reference->target) -
-                                             out_.symbols[relocation.symbol].value);
+    relocation.addend =
+        static_cast<int64_t>(resolve(reference->target) - out_.symbols[relocation.symbol].value);
   }
 }
 

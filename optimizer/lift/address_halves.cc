@@ -1,10 +1,10 @@
 // Which lower halves belong to the upper half of an address.
 //
-// Some linkers leave a relocation at the upper half alone (Windows NT on Alpha: HIGHADJ or HIGH at an
-// ldah). The lower halves are the instructions that use the register as a base: a walk forward over
-// the flow of control, along all paths on which the register keeps its value, finds them. Copies of
-// the register are followed. Every other use, such as arithmetic, means that the address is not
-// understood.
+// Some linkers leave a relocation at the upper half alone (Windows NT on Alpha: HIGHADJ or HIGH at
+// an ldah). The lower halves are the instructions that use the register as a base: a walk forward
+// over the flow of control, along all paths on which the register keeps its value, finds them.
+// Copies of the register are followed. Every other use, such as arithmetic, means that the address
+// is not understood.
 //
 //     ldah t0,2(zero)      HIGHADJ, the address 0x18010 of f
 //     beq  a0,1f
@@ -56,8 +56,8 @@ using Holder = std::pair<uint64_t, Register>;
 class ProcedureHalves {
  public:
   ProcedureHalves(Lifter& lifter, ProcedureId id, std::span<const uint32_t> ranges,
-                  std::span<const uint64_t> labels, uint64_t& effort)
-      : lifter_(lifter), id_(id), ranges_(ranges), labels_(labels), effort_(effort) {
+                  std::span<const uint64_t> labels, uint64_t& effort, std::set<uint64_t>& kept)
+      : lifter_(lifter), id_(id), ranges_(ranges), labels_(labels), effort_(effort), kept_(kept) {
     for (const uint32_t index : ranges) {
       const CodeRange& range = lifter.program.ranges[index];
       for (uint64_t at = range.start; at < range.end; at = lifter.map().next(at))
@@ -142,8 +142,8 @@ class ProcedureHalves {
     const bool defines = std::find(defs, end, r) != end;
     if (uses && is_call(facts.flow)) high.understood = false;
     if (uses && !is_call(facts.flow)) {
-      const bool is_base = operands.registers[operands.uses - 1] == r &&
-                           std::count(first, defs, r) == 1;
+      const bool is_base =
+          operands.registers[operands.uses - 1] == r && std::count(first, defs, r) == 1;
       if (is_base && facts.flow == ControlFlow::none && lifter_.is_half(address, true)) {
         high.lows.push_back(address);
       } else if (facts.source == ValueSource::copied && facts.flow == ControlFlow::none) {
@@ -259,8 +259,8 @@ class ProcedureHalves {
   void note_tables(const UpperHalf& high) {
     for (const uint64_t low : high.lows) {
       const uint64_t address = sum(high, low);
-      const bool forms = lifter_.machine.facts(*lifter_.instruction_at(low)).source ==
-                         ValueSource::computed;
+      const bool forms =
+          lifter_.machine.facts(*lifter_.instruction_at(low)).source == ValueSource::computed;
       if (forms && std::ranges::binary_search(lifter_.table_words, address) &&
           always_forms(low, address))
         lifter_.tables.push_back({low, address});
@@ -274,19 +274,22 @@ class ProcedureHalves {
     const auto keep = [&](uint64_t address) {
       const uint32_t range = lifter_.range_at(address);
       if (range != kNone)
-        lifter_.pin(
-            lifter_.program[lifter_.program.ranges[range].procedure],
-            fmt::format("the code at {:#x} may refer to it in a way that is not understood",
-                        high.place));
+        lifter_.pin(lifter_.program[lifter_.program.ranges[range].procedure],
+                    fmt::format("the code at {:#x} may refer to it in a way that is not understood",
+                                high.place));
       else if (const Section* section = lifter_.image.section_at(address);
                section != nullptr && is_unwind_section(section->name))
         throw Error(fmt::format("{:#x} refers to unwind tables in an unknown way", high.place),
                     lifter_.image.path);
     };
     if (high.target) return keep(*high.target);
-    for (const CodeRange& range : lifter_.program.ranges)
-      if (range.start < high.value + kLowerHalf && range.end > high.value - kLowerHalf)
-        keep(range.start);
+    if (!kept_.insert(high.value).second) return;
+    const auto& ranges = lifter_.program.ranges;
+    const auto first =
+        std::ranges::upper_bound(ranges, high.value - kLowerHalf, {}, &CodeRange::end);
+    for (auto range = first; range != ranges.end() && range->start < high.value + kLowerHalf;
+         ++range)
+      keep(range->start);
   }
 
   Lifter& lifter_;
@@ -294,6 +297,7 @@ class ProcedureHalves {
   std::span<const uint32_t> ranges_;
   std::span<const uint64_t> labels_;
   uint64_t& effort_;
+  std::set<uint64_t>& kept_;       // upper halves whose surroundings stay
   std::vector<uint64_t> entered_;  // places in the procedure to which jumps may lead
   std::vector<UpperHalf> highs_;
   std::vector<uint64_t> places_;  // of highs_
@@ -321,9 +325,10 @@ void find_address_halves(Lifter& lifter) {
   std::vector<std::vector<uint32_t>> ranges_of(lifter.program.procedures.size());
   for (uint32_t i = 0; i < ranges.size(); ++i) ranges_of[ranges[i].procedure].push_back(i);
   uint64_t effort = Effort(lifter).instructions;
+  std::set<uint64_t> kept;
   for (size_t i = 0; i < found.size();) {
     const ProcedureId id = found[i].first;
-    ProcedureHalves halves(lifter, id, ranges_of[id], labels, effort);
+    ProcedureHalves halves(lifter, id, ranges_of[id], labels, effort, kept);
     for (; i < found.size() && found[i].first == id; ++i) halves.add(*found[i].second);
     halves.settle();
   }

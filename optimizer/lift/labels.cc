@@ -299,8 +299,7 @@ bool LabelTracer::frame_is_known() {
 bool LabelTracer::is_label(const Instruction& instruction) const {
   const Reference* reference = reference_of(procedure_, instruction);
   return reference != nullptr &&
-         (reference->kind == ReferenceKind::gp_low ||
-          reference->kind == ReferenceKind::gp_offset ||
+         (reference->kind == ReferenceKind::gp_low || reference->kind == ReferenceKind::gp_offset ||
           reference->kind == ReferenceKind::address_low);
 }
 

@@ -1,8 +1,8 @@
 // Which procedures may be taken apart, where unwinders read the code of prologs.
 //
 // A prolog has to stay in one piece, and each piece of code needs a prolog in front that can be
-// copied (transform/prolog_copies.h). So a prolog has to lie in one block, which starts at the entry.
-// Otherwise the procedure stays.
+// copied (transform/prolog_copies.h). So a prolog has to lie in one block, which starts at the
+// entry. Otherwise the procedure stays.
 //
 // Example: a branch back to the second instruction of the prolog cuts the prolog in two.
 //
@@ -30,10 +30,9 @@ void keep_odd_prologs(Lifter& lifter) {
     Procedure& procedure = program[program.ranges[range].procedure];
     const auto location = block_at(program, fde.start);
     const uint64_t prolog_end = fde.rows.back().address;
-    const bool whole =
-        location && program.address_of(procedure.blocks[location->block]) +
-                            procedure.blocks[location->block].origin_size >=
-                        prolog_end;
+    const bool whole = location && program.address_of(procedure.blocks[location->block]) +
+                                           procedure.blocks[location->block].origin_size >=
+                                       prolog_end;
     if (!whole) lifter.pin(procedure, "its prolog has several blocks");
   }
   // Where a part of a procedure has no entry in the table, its frame is not known there.
@@ -74,7 +73,8 @@ void glue_epilogs(const Image& image, Program& program, const Machine& machine) 
               program.address_of(block) + block.origin_size)
         continue;
       const bool prolog_goes_on = state_at_end(block) != procedure.blocks[id + 1].cfi_state;
-      if (!prolog_goes_on && changes_stack_behind_prolog(block, machine)) block.flags |= BasicBlock::kGluedToNext;
+      if (!prolog_goes_on && changes_stack_behind_prolog(block, machine))
+        block.flags |= BasicBlock::kGluedToNext;
     }
   }
 }

@@ -37,7 +37,8 @@ const Listing& plain_listing() {
 }
 
 constexpr KnownMachine kMachines[] = {
-    {MachineId::alpha, alpha_machine, alpha_windows_machine, plain_listing<alpha_machine>, nullptr, 8192, nullptr},
+    {MachineId::alpha, alpha_machine, alpha_windows_machine, plain_listing<alpha_machine>, nullptr,
+     8192, nullptr},
     {MachineId::ia64, ia64_machine, nullptr, ia64_listing, nullptr, 16384, nullptr},
     {MachineId::x86_64, x86_64_machine, nullptr, x86_64_listing, x86_64_manual_listing, 4096,
      &x86_64::kImports},

@@ -1,5 +1,5 @@
-// Some unwinders read the code of a procedure's prolog and undo it. They find the prolog in front of
-// the piece of code for which they look. When a layout takes a piece away from its prolog, the
+// Some unwinders read the code of a procedure's prolog and undo it. They find the prolog in front
+// of the piece of code for which they look. When a layout takes a piece away from its prolog, the
 // unwinder needs a prolog there, too: a copy, which control never enters, since everything leads to
 // the code behind the copy.
 //

@@ -16,7 +16,7 @@ namespace respike {
 namespace {
 
 constexpr const UnwindFormat* kFormats[] = {&kRegionsFormat, &kEhFrameFormat,
-                                              &kFunctionTableFormat};
+                                            &kFunctionTableFormat};
 
 }  // namespace
 

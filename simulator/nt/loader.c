@@ -186,10 +186,18 @@ static const struct {
   const char* name;
   void* function;
 } kOwn[] = {
-    {"respike_nt_stream", stream}, {"__popcountdi2", count_bits}, {"__clzdi2", leading_zeros},
-    {"__ctzdi2", trailing_zeros},  {"atexit", at_exit},           {"__divq", divq},
-    {"__divl", divl},              {"__divqu", divqu},            {"__divlu", divlu},
-    {"__remq", remq},              {"__reml", reml},              {"__remqu", remqu},
+    {"respike_nt_stream", stream},
+    {"__popcountdi2", count_bits},
+    {"__clzdi2", leading_zeros},
+    {"__ctzdi2", trailing_zeros},
+    {"atexit", at_exit},
+    {"__divq", divq},
+    {"__divl", divl},
+    {"__divqu", divqu},
+    {"__divlu", divlu},
+    {"__remq", remq},
+    {"__reml", reml},
+    {"__remqu", remqu},
     {"__remlu", remlu},
 };
 
@@ -260,8 +268,7 @@ static struct image load_image(const struct file* file, uint64_t base) {
   const uint64_t preferred = load32(optional + 28);
   struct image image = {.size = load32(optional + 56), .entry = load32(optional + 16)};
   if (base == 0) base = preferred;
-  if (base % 0x10000 != 0 || base + image.size > 0x7fff0000)
-    fail("no image can be at %#lx", base);
+  if (base % 0x10000 != 0 || base + image.size > 0x7fff0000) fail("no image can be at %#lx", base);
   image.memory = map(base, image.size, "the image");
   const uint32_t header_size = load32(optional + 60);
   memcpy(at(&image, 0, header_size), in_file(file, 0, header_size), header_size);
@@ -300,10 +307,10 @@ static long call_entry(const struct image* image, long count, char** arguments) 
       "mov $10,$30"
       : "=r"(result), "+r"(entry), "+r"(first), "+r"(second), "+r"(third)
       : "r"(top)
-      : "memory", "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$10", "$19", "$20", "$21",
-        "$22", "$23", "$24", "$25", "$26", "$28", "$f0", "$f1", "$f10", "$f11", "$f12", "$f13",
-        "$f14", "$f15", "$f16", "$f17", "$f18", "$f19", "$f20", "$f21", "$f22", "$f23", "$f24",
-        "$f25", "$f26", "$f27", "$f28", "$f29", "$f30");
+      : "memory", "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$10", "$19", "$20", "$21", "$22",
+        "$23", "$24", "$25", "$26", "$28", "$f0", "$f1", "$f10", "$f11", "$f12", "$f13", "$f14",
+        "$f15", "$f16", "$f17", "$f18", "$f19", "$f20", "$f21", "$f22", "$f23", "$f24", "$f25",
+        "$f26", "$f27", "$f28", "$f29", "$f30");
   return result;
 }
 

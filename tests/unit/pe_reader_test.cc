@@ -149,8 +149,8 @@ TEST(PeReader, KnowsProgramsOfOtherSystems) {
 TEST(PeReader, BaseRelocationsRoundTrip) {
   std::vector<pe::BaseRelocation> relocations;
   for (uint32_t nibble = 0; nibble < 16; ++nibble)
-    relocations.push_back({0x1000 + 4 * nibble, pe::kHighAdjusted,
-                           static_cast<uint16_t>(nibble << 12 | 0x123)});
+    relocations.push_back(
+        {0x1000 + 4 * nibble, pe::kHighAdjusted, static_cast<uint16_t>(nibble << 12 | 0x123)});
   relocations.push_back({0x1ffc, pe::kHighLow, 0});
   relocations.push_back({0x5004, pe::kHigh, 0});
   relocations.push_back({0x5008, pe::kAddress64, 0});
@@ -194,6 +194,27 @@ TEST(PeLift, ProceduresWithHandlersStay) {
   EXPECT_EQ(procedure_at(program, At::kMain)->state, Procedure::State::opaque);
 }
 
+TEST(PeLift, HalvesThatAreNotUnderstoodKeepCodeInPlace) {
+  for (const bool high : {false, true}) {
+    const Image image = read({.high = high, .adds = true});
+    const Program program = lifted(image);
+    EXPECT_EQ(procedure_at(program, At::kMain)->state, Procedure::State::opaque);
+    EXPECT_EQ(procedure_at(program, At::kLeaf)->state, Procedure::State::pinned);
+    // Without an address, the half may be of any code nearby.
+    EXPECT_EQ(procedure_at(program, At::kChoose)->movable(), !high);
+  }
+}
+
+TEST(PeLift, ReadsImagesWithWideAddresses) {
+  const Image image = read({.wide = true});
+  EXPECT_EQ(image.format, "PE32+");
+  EXPECT_EQ(relocations_of(image).at(At::kPointer).role, RelocationRole::address64);
+  const Program program = lifted(image);
+  EXPECT_EQ(find_violation(program), std::nullopt);
+  for (const Procedure& procedure : program.procedures)
+    EXPECT_TRUE(procedure.movable()) << procedure.name << ": " << procedure.reason;
+}
+
 // ---- writing
 
 OptimizeResult rewrite(const Image& image, OptimizeOptions::Order order, uint64_t seed = 1) {
@@ -229,6 +250,18 @@ TEST(PeWriter, OutputsAreTheSameProgram) {
                 std::nullopt);
     }
   }
+}
+
+TEST(PeWriter, WritesImagesWithWideAddresses) {
+  const Image image = read({.wide = true});
+  const Image output =
+      read_image(rewrite(image, OptimizeOptions::Order::scatter).bytes, "output.exe");
+  EXPECT_EQ(output.format, "PE32+");
+  Diagnostics diagnostics;
+  EXPECT_EQ(verify_images(image, output, diagnostics), std::nullopt);
+  const Section* table = output.section_named(".pdata");
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(table->contents.size() % 40, 0u);
 }
 
 TEST(PeWriter, EachPieceHasAProlog) {

@@ -21,6 +21,8 @@ struct PeOptions {
   bool certificate = false;
   uint32_t handler = 0;  // of the first procedure
   bool symbols = true;
+  bool wide = false;  // machine 0x284, PE32+
+  bool adds = false;  // the half of an address is added to, rather than used
 };
 
 /// The image's addresses.
@@ -59,34 +61,34 @@ class PeFile : private PeAddresses {
                           {".reloc", kRelocations, &relocations_, 0x42000040}};
     std::vector<uint8_t> file(kHeaders);
     file[0] = 'M', file[1] = 'Z';
-    constexpr size_t kSignature = 0x80, kCoff = kSignature + 4, kOptional = kCoff + 20,
-                     kDirectories = kOptional + 96, kSections = kOptional + 224;
+    constexpr size_t kSignature = 0x80, kCoff = kSignature + 4, kOptional = kCoff + 20;
+    const size_t directories = kOptional + (options_.wide ? 112 : 96), sections = directories + 128;
     put(file, 0x3c, uint32_t{kSignature});
     put(file, kSignature, uint32_t{0x4550});
-    put(file, kCoff, options_.machine);
+    put(file, kCoff, options_.wide ? uint16_t{0x284} : options_.machine);
     put(file, kCoff + 2, uint16_t{5});
-    put(file, kCoff + 16, uint16_t{224});
+    put(file, kCoff + 16, static_cast<uint16_t>(sections - kOptional));
     put(file, kCoff + 18, static_cast<uint16_t>(0x10e | (options_.base_relocations ? 0 : 1)));
-    put(file, kOptional, uint16_t{0x10b});
+    put(file, kOptional, static_cast<uint16_t>(options_.wide ? 0x20b : 0x10b));
     put(file, kOptional + 16, static_cast<uint32_t>(kMain - kBase));
-    put(file, kOptional + 28, static_cast<uint32_t>(kBase));
+    put(file, kOptional + (options_.wide ? 24 : 28), static_cast<uint32_t>(kBase));
     put(file, kOptional + 32, uint32_t{0x2000});
     put(file, kOptional + 36, kAlignment);
     put(file, kOptional + 56, uint32_t{0xc000});
     put(file, kOptional + 60, kHeaders);
     put(file, kOptional + 64, uint32_t{1});  // a checksum
     put(file, kOptional + 68, options_.subsystem);
-    put(file, kOptional + 92, uint32_t{16});
+    put(file, directories - 4, uint32_t{16});
     const auto directory = [&](size_t number, uint64_t address, size_t size) {
-      put(file, kDirectories + 8 * number, static_cast<uint32_t>(address - kBase));
-      put(file, kDirectories + 8 * number + 4, static_cast<uint32_t>(size));
+      put(file, directories + 8 * number, static_cast<uint32_t>(address - kBase));
+      put(file, directories + 8 * number + 4, static_cast<uint32_t>(size));
     };
     directory(0, kExports, exports_.size());
     directory(3, kTable, table_.size());
     if (options_.base_relocations) directory(5, kRelocations, relocations_.size());
     if (options_.managed) directory(14, kData, 72);
     if (options_.certificate) directory(4, kBase + 0x100000, 16);
-    size_t header = kSections;
+    size_t header = sections;
     for (const Part& part : parts) {
       const std::string_view name = part.name;
       std::copy(name.begin(), name.end(), file.begin() + static_cast<ptrdiff_t>(header));
@@ -131,51 +133,55 @@ class PeFile : private PeAddresses {
   /// main calls `choose`, and `leaf` through its address; choose jumps by a table.
   void write_code() {
     for (size_t at = 0; at < 0x80; at += 4) put(text_, at, uint32_t{0x2ffe0000});  // unop
-    code(kMain, {0x23defff0,                                   // lda sp,-16(sp)
-                 0xb75e0000,                                   // stq ra,0(sp)
-                 high(kMain + 8, 0x243f0000, kLeaf),           // ldah t0,(zero)
-                 low(0x20210000, kLeaf),                       // lda t0,(t0)
-                 0x6b410000,                                   // jsr ra,(t0)
-                 0x47ff0410,                                   // clr a0
-                 call(kMain + 24, kChoose),                    // bsr ra,choose
-                 0xa75e0000,                                   // ldq ra,0(sp)
-                 0x23de0010,                                   // lda sp,16(sp)
-                 0x6bfa8001});                                 // ret
-    code(kChoose, {high(kChoose, 0x243f0000, kJumps),          // ldah t0,(zero)
-                   low(0x20210000, kJumps),                    // lda t0,(t0)
-                   0x42010441,                                 // s4addq a0,t0,t0
-                   0xa0210000,                                 // ldl t0,0(t0)
-                   0x6be10000,                                 // jmp (t0)
-                   0x201f0007,                                 // lda v0,7(zero)
-                   0x6bfa8001,                                 // ret
-                   0x201f0009,                                 // lda v0,9(zero)
-                   0x6bfa8001});                               // ret
-    code(kLeaf, {high(kLeaf, 0x243f0000, kVariable),           // ldah t0,(zero)
-                 low(0xa0010000, kVariable),                   // ldl v0,(t0)
-                 0x6bfa8001});                                 // ret
+    code(kMain, {0x23defff0,                                                       // lda sp,-16(sp)
+                 0xb75e0000,                                                       // stq ra,0(sp)
+                 high(kMain + 8, 0x243f0000, kLeaf),                               // ldah t0,(zero)
+                 options_.adds ? 0x40220401                                        // addq t0,t1,t0
+                               : low(0x20210000, kLeaf),                           // lda t0,(t0)
+                 0x6b410000,                                                       // jsr ra,(t0)
+                 0x47ff0410,                                                       // clr a0
+                 call(kMain + 24, kChoose),                                        // bsr ra,choose
+                 0xa75e0000,                                                       // ldq ra,0(sp)
+                 0x23de0010,                                                       // lda sp,16(sp)
+                 0x6bfa8001});                                                     // ret
+    code(kChoose, {high(kChoose, 0x243f0000, kJumps),                              // ldah t0,(zero)
+                   low(0x20210000, kJumps),                                        // lda t0,(t0)
+                   0x42010441,                        // s4addq a0,t0,t0
+                   0xa0210000,                        // ldl t0,0(t0)
+                   0x6be10000,                        // jmp (t0)
+                   0x201f0007,                        // lda v0,7(zero)
+                   0x6bfa8001,                        // ret
+                   0x201f0009,                        // lda v0,9(zero)
+                   0x6bfa8001});                      // ret
+    code(kLeaf, {high(kLeaf, 0x243f0000, kVariable),  // ldah t0,(zero)
+                 low(0xa0010000, kVariable),          // ldl v0,(t0)
+                 0x6bfa8001});                        // ret
   }
 
-  void word(std::vector<uint8_t>& bytes, uint64_t start, uint64_t address, uint64_t value) {
+  void word(std::vector<uint8_t>& bytes, uint64_t start, uint64_t address, uint64_t value,
+            bool wide = false) {
     put(bytes, address - start, static_cast<uint32_t>(value));
+    if (wide) put(bytes, address - start + 4, uint32_t{0});
     if (value != 0)
-      base_relocations_.push_back({static_cast<uint32_t>(address - kBase), pe::kHighLow, 0});
+      base_relocations_.push_back(
+          {static_cast<uint32_t>(address - kBase), wide ? pe::kAddress64 : pe::kHighLow, 0});
   }
 
   void write_data() {
     data_.resize(0x40);
-    word(data_, kData, kPointer, kLeaf);
+    word(data_, kData, kPointer, kLeaf, options_.wide);
     word(data_, kData, kJumps, kChoose + 20);
     word(data_, kData, kJumps + 4, kChoose + 28);
     store(&data_[kVariable - kData], uint32_t{42});
   }
 
   void write_function_table() {
-    const uint64_t entries[] = {kMain,   kMain + 40,  options_.handler, 0, kMain + 8,
-                                kChoose, kChoose + 36, 0,               0, kChoose};
+    const uint64_t entries[] = {
+        kMain, kMain + 40, options_.handler, 0, kMain + 8, kChoose, kChoose + 36, 0, 0, kChoose};
     uint64_t address = kTable;
     for (const uint64_t value : entries) {
-      word(table_, kTable, address, value);
-      address += 4;
+      word(table_, kTable, address, value, options_.wide);
+      address += options_.wide ? 8 : 4;
     }
   }
 

@@ -3,8 +3,8 @@
 // words: since a loader knows only the upper half of the address from the instruction, the second
 // word holds the lower half.
 //
-// Example: the ldah of the address 0x418004 is rounded up to 0x42. HIGHADJ with the word 0x8004 says
-// 0x420000 + (signed) 0x8004 = 0x418004.
+// Example: the ldah of the address 0x418004 is rounded up to 0x42. HIGHADJ with the word 0x8004
+// says 0x420000 + (signed) 0x8004 = 0x418004.
 //
 // Source: PE/COFF specification of 1998, section 6.5.2.
 

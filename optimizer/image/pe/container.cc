@@ -61,8 +61,7 @@ void require_rewritable(const Image& image) {
   if ((headers.characteristics & kRelocationsStripped) != 0 ||
       !headers.directories[kBaseRelocations].present())
     refuse(image, "the image has no base relocations: link it with /FIXED:NO");
-  if (relocations == nullptr)
-    refuse(image, "its base relocations share a section with other data");
+  if (relocations == nullptr) refuse(image, "its base relocations share a section with other data");
   const DataDirectory& table = headers.directories[kExceptions];
   if (!table.present()) return;
   const SectionHeader* functions = headers.section_of(kExceptions);

@@ -3,9 +3,9 @@
 // Nothing is trusted: each offset and size is checked before it is used, and every failure is one
 // sentence with the place in the file. Record types come from LLVM's Object library, as those of
 // ELF do. LIEF, which has a reader for the whole format, is not used: measured on images for Alpha,
-// it takes the second word of a HIGHADJ relocation for a relocation of its own, later versions damage
-// these words when they write, and it reads no function table; so little of it would remain that
-// the checks here would still have to be made.
+// it takes the second word of a HIGHADJ relocation for a relocation of its own, later versions
+// damage these words when they write, and it reads no function table; so little of it would remain
+// that the checks here would still have to be made.
 //
 // Example: a section header that claims 0x200 bytes from offset 0x4000 of a file with 0x4100 bytes
 // ends in "the section .data is not in the file".
@@ -39,10 +39,10 @@ struct KnownNumber {
 };
 
 /// Machines of images that Respike does not read.
-constexpr KnownNumber kOthers[] = {
-    {0x14c, "x86"},      {0x8664, "x86-64"}, {0x1c0, "ARM"},        {0x1c4, "ARM"},
-    {0xaa64, "AArch64"}, {0x162, "MIPS"},    {0x166, "MIPS"},       {0x1f0, "PowerPC"},
-    {0x1a2, "SH3"},      {0xebc, "EFI byte code"}};
+constexpr KnownNumber kOthers[] = {{0x14c, "x86"},          {0x8664, "x86-64"},  {0x1c0, "ARM"},
+                                   {0x1c4, "ARM"},          {0xaa64, "AArch64"}, {0x162, "MIPS"},
+                                   {0x166, "MIPS"},         {0x1f0, "PowerPC"},  {0x1a2, "SH3"},
+                                   {0xebc, "EFI byte code"}};
 
 class HeaderReader {
  public:
@@ -118,8 +118,7 @@ class HeaderReader {
       fail("the optional header is too short for its data directories", offset);
     for (uint64_t i = 0; i < count; ++i) {
       const auto& directory = record<object::data_directory>(
-          headers_.directories_offset + i * sizeof(object::data_directory),
-          "its data directories");
+          headers_.directories_offset + i * sizeof(object::data_directory), "its data directories");
       headers_.directories[i] = {directory.RelativeVirtualAddress, directory.Size};
     }
   }
@@ -189,8 +188,8 @@ class HeaderReader {
       fail(fmt::format("the section {} is not aligned", section.name), offset);
     if (section.end() > headers_.memory_size)
       fail(fmt::format("the section {} is not in the image", section.name), offset);
-    if (section.loaded_size() != 0 && (section.offset > file_.size() ||
-                                       section.loaded_size() > file_.size() - section.offset))
+    if (section.loaded_size() != 0 &&
+        (section.offset > file_.size() || section.loaded_size() > file_.size() - section.offset))
       fail(fmt::format("the section {} is not in the file", section.name), offset);
   }
 

@@ -39,10 +39,10 @@ struct DataDirectory {
 
 struct SectionHeader {
   std::string name;
-  uint32_t place = 0;           // relative to the base
-  uint32_t size = 0;            // in memory
-  uint32_t offset = 0;          // in the file
-  uint32_t size_in_file = 0;    // padded; may be more than `size`
+  uint32_t place = 0;         // relative to the base
+  uint32_t size = 0;          // in memory
+  uint32_t offset = 0;        // in the file
+  uint32_t size_in_file = 0;  // padded; may be more than `size`
   uint32_t characteristics = 0;
 
   /// Bytes of the file that are in memory.

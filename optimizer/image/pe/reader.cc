@@ -2,12 +2,13 @@
 //
 // Sections, base relocations, exports and COFF symbols become the neutral types. A base relocation
 // says where an address is, but not which symbol was meant: the section of the number decides, so
-// that each relocation gets the symbol of the section that holds its address. Linkers start sections
-// on pages, so an address a little in front of a section does not fall into the section before.
+// that each relocation gets the symbol of the section that holds its address. Linkers start
+// sections on pages, so an address a little in front of a section does not fall into the section
+// before.
 //
 // Example: HIGHADJ at 0x401010 with the upper half 0x42 and the lower half 0x8004 is the address
-// 0x418004, which is in .rdata: a relocation of the role address_high, with the symbol of .rdata and
-// the addend 0x418004 - 0x412000.
+// 0x418004, which is in .rdata: a relocation of the role address_high, with the symbol of .rdata
+// and the addend 0x418004 - 0x412000.
 //
 // Exports are addresses relative to the base of the image. Nobody has to change them when the image
 // is loaded elsewhere, but when code moves: they become relocations that .reloc does not hold.
@@ -38,7 +39,7 @@ namespace {
 namespace object = llvm::object;
 
 constexpr size_t kLongestName = 4096;
-constexpr uint32_t kExportHeader = 40;  // bytes
+constexpr uint32_t kExportHeader = 40;         // bytes
 constexpr uint8_t kStatic = 3, kExternal = 2;  // storage classes
 
 class Reader {
@@ -72,8 +73,8 @@ class Reader {
     image_.format = headers_.wide ? "PE32+" : "PE32";
     image_.machine = headers_.machine;
     image_.calling_standard = CallingStandard::windows;
-    image_.kind = (headers_.characteristics & kLibrary) != 0 ? Image::Kind::shared_library
-                                                             : Image::Kind::pie;
+    image_.kind =
+        (headers_.characteristics & kLibrary) != 0 ? Image::Kind::shared_library : Image::Kind::pie;
     image_.names_procedures = false;
     image_.base = headers_.base;
     image_.section_alignment = headers_.section_alignment;
@@ -91,7 +92,8 @@ class Reader {
                                .alignment = headers_.section_alignment});
     image_.loaded_end = headers_.headers_size;
     const SectionHeader* relocations = headers_.section_of(kBaseRelocations);
-    for (const SectionHeader& header : headers_.sections) add_section(header, &header == relocations);
+    for (const SectionHeader& header : headers_.sections)
+      add_section(header, &header == relocations);
     image_.index_sections();
     image_.symbols.emplace_back();
     for (uint32_t i = 1; i < image_.sections.size(); ++i) {
@@ -148,8 +150,7 @@ class Reader {
   void read_procedure_ends() {
     const SectionHeader* section = headers_.section_of(kExceptions);
     if (section == nullptr) return;
-    const uint32_t size =
-        std::min(section->loaded_size(), headers_.directories[kExceptions].size);
+    const uint32_t size = std::min(section->loaded_size(), headers_.directories[kExceptions].size);
     const auto table = file_.subspan(section->offset, size);
     const size_t field = headers_.wide ? 8 : 4, entry = 5 * field;
     const auto at = [&](size_t place) {
@@ -222,8 +223,8 @@ class Reader {
       return;
     }
     symbol.type = procedure ? Symbol::Type::procedure : Symbol::Type::none;
-    if (const auto end = ends_.find(symbol.value); end != ends_.end() && procedure &&
-                                                   end->second > symbol.value)
+    if (const auto end = ends_.find(symbol.value);
+        end != ends_.end() && procedure && end->second > symbol.value)
       symbol.size = end->second - symbol.value;
   }
 
@@ -242,9 +243,9 @@ class Reader {
   /// Makes the relocation refer to an address: by the symbol of the section that holds the address.
   void refer(Relocation& relocation, uint64_t address) const {
     const Section* section = image_.section_at(address);
-    relocation.symbol = section == nullptr ? 0 : number_of(*section);  // sections' symbols come first
-    relocation.addend =
-        static_cast<int64_t>(address - (section == nullptr ? 0 : section->address));
+    relocation.symbol =
+        section == nullptr ? 0 : number_of(*section);  // sections' symbols come first
+    relocation.addend = static_cast<int64_t>(address - (section == nullptr ? 0 : section->address));
   }
 
   void read_base_relocations() {
@@ -254,8 +255,8 @@ class Reader {
     if (size > table->loaded_size())
       fail("the base relocations are not in their section", headers_.directories_offset);
     uint32_t last = 0;  // section
-    for (const BaseRelocation& each : pe::read_base_relocations(
-             file_.subspan(table->offset, size), image_.path, table->offset)) {
+    for (const BaseRelocation& each : pe::read_base_relocations(file_.subspan(table->offset, size),
+                                                                image_.path, table->offset)) {
       const uint64_t address = headers_.base + each.place;
       if (last == 0 || !image_.sections[last].contains(address)) {
         const Section* section = image_.section_at(address);
@@ -282,9 +283,9 @@ class Reader {
         break;
       case kHighAdjusted:
         relocation.role = RelocationRole::address_high;
-        refer(relocation, static_cast<uint32_t>((uint32_t{load<uint16_t>(bytes)} << 16) +
-                                                static_cast<uint32_t>(
-                                                    int32_t{static_cast<int16_t>(each.low)})));
+        refer(relocation, static_cast<uint32_t>(
+                              (uint32_t{load<uint16_t>(bytes)} << 16) +
+                              static_cast<uint32_t>(int32_t{static_cast<int16_t>(each.low)})));
         break;
       case kHighLow:
         relocation.role = RelocationRole::address32;

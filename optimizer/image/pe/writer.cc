@@ -6,9 +6,9 @@
 // move. What a section leaves behind becomes room without contents, because some loaders want no
 // holes between sections.
 //
-// Everything in the file may be at another offset afterwards, so whatever names an offset is written
-// anew or left out: the symbols are written anew; certificates, which sign the old contents, and
-// debug information, which describes old addresses, are left out, and users are told.
+// Everything in the file may be at another offset afterwards, so whatever names an offset is
+// written anew or left out: the symbols are written anew; certificates, which sign the old
+// contents, and debug information, which describes old addresses, are left out, and users are told.
 //
 // Example: .text .rdata .data .pdata .reloc becomes .text .rdata .data .unused .textrsp .pdata
 // .notersp .reloc.
@@ -125,8 +125,7 @@ class Writer {
   }
 
   const NewImage::MovedSection* moved(uint32_t section) const {
-    const auto found =
-        std::ranges::find(output_.moved, section, &NewImage::MovedSection::section);
+    const auto found = std::ranges::find(output_.moved, section, &NewImage::MovedSection::section);
     return found == output_.moved.end() ? nullptr : &*found;
   }
 
@@ -138,12 +137,12 @@ class Writer {
       const SectionHeader& header = headers_.sections[i];
       if (&header == trailing) continue;
       const uint32_t number = i + 1;  // in the Image
-      OutputSection section{.name = header.name,
-                            .place = header.place,
-                            .size = header.size,
-                            .flags = header.characteristics,
-                            .contents = std::span(contents_).subspan(header.offset,
-                                                                     header.loaded_size())};
+      OutputSection section{
+          .name = header.name,
+          .place = header.place,
+          .size = header.size,
+          .flags = header.characteristics,
+          .contents = std::span(contents_).subspan(header.offset, header.loaded_size())};
       if (header.loaded_size() == 0) section.contents = {};
       const NewImage::MovedSection* change = moved(number);
       if (change != nullptr && change->address == headers_.base + header.place) {
@@ -164,9 +163,9 @@ class Writer {
 
   void append(OutputSection section) {
     if (section.place < end_ || section.place % headers_.section_alignment != 0)
-      throw Error(fmt::format("internal error: the new section {} is at a wrong address",
-                              section.name),
-                  input_.path);
+      throw Error(
+          fmt::format("internal error: the new section {} is at a wrong address", section.name),
+          input_.path);
     // Some loaders want no holes between sections.
     if (!sections_.empty()) {
       OutputSection& last = sections_.back();
@@ -230,15 +229,14 @@ class Writer {
             .size = base_relocations_.size(),
             .flags = old == nullptr ? kTableFlags : old->characteristics,
             .contents = base_relocations_});
-    headers_.directories[kBaseRelocations] = {
-        static_cast<uint32_t>(sections_.back().place),
-        static_cast<uint32_t>(base_relocations_.size())};
+    headers_.directories[kBaseRelocations] = {static_cast<uint32_t>(sections_.back().place),
+                                              static_cast<uint32_t>(base_relocations_.size())};
   }
 
   void place_contents() {
-    headers_size_ = align_up(
-        headers_.sections_offset + sections_.size() * sizeof(object::coff_section),
-        headers_.file_alignment);
+    headers_size_ =
+        align_up(headers_.sections_offset + sections_.size() * sizeof(object::coff_section),
+                 headers_.file_alignment);
     headers_size_ = std::max<uint64_t>(headers_size_, headers_.headers_size);
     if (headers_size_ > headers_.sections.front().place)
       throw Error("there is no room for the headers of new sections", input_.path);
@@ -280,8 +278,8 @@ class Writer {
         record.Name.Offset.Offset = static_cast<uint32_t>(names.size());
         names.c_string(symbol.name);
       }
-      record.Value = static_cast<uint32_t>(
-          symbol.value - headers_.base - sections_[static_cast<size_t>(number - 1)].place);
+      record.Value = static_cast<uint32_t>(symbol.value - headers_.base -
+                                           sections_[static_cast<size_t>(number - 1)].place);
       record.SectionNumber = static_cast<uint16_t>(number);
       record.Type = symbol.type == Symbol::Type::procedure ? 0x20 : 0;
       record.StorageClass = symbol.local ? 3 : 2;
@@ -309,16 +307,15 @@ class Writer {
     // Bound imports, which are dropped, lie behind the section headers.
     std::fill(file_.begin() + static_cast<ptrdiff_t>(headers_.sections_offset),
               file_.begin() + static_cast<ptrdiff_t>(headers_size_), uint8_t{0});
-    auto* records =
-        reinterpret_cast<object::coff_section*>(&file_[headers_.sections_offset]);
+    auto* records = reinterpret_cast<object::coff_section*>(&file_[headers_.sections_offset]);
     for (const OutputSection& section : sections_) {
       object::coff_section& record = *records++;
       std::copy_n(section.name.begin(), std::min(section.name.size(), kLongestSectionName),
                   record.Name);
       record.VirtualSize = static_cast<uint32_t>(section.size);
       record.VirtualAddress = static_cast<uint32_t>(section.place);
-      record.SizeOfRawData = static_cast<uint32_t>(
-          align_up(section.contents.size(), headers_.file_alignment));
+      record.SizeOfRawData =
+          static_cast<uint32_t>(align_up(section.contents.size(), headers_.file_alignment));
       record.PointerToRawData = static_cast<uint32_t>(section.offset);
       record.Characteristics = section.flags;
     }
@@ -343,8 +340,7 @@ class Writer {
       if (input_.sections[each.section].name == kFunctionTable)
         headers_.directories[kExceptions] = {static_cast<uint32_t>(each.address - headers_.base),
                                              static_cast<uint32_t>(each.contents.size())};
-    auto* records =
-        reinterpret_cast<object::data_directory*>(&file_[headers_.directories_offset]);
+    auto* records = reinterpret_cast<object::data_directory*>(&file_[headers_.directories_offset]);
     const auto set = [&](size_t number, const DataDirectory& directory) {
       records[number].RelativeVirtualAddress = directory.place;
       records[number].Size = directory.size;

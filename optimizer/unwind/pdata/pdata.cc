@@ -1,8 +1,8 @@
 // The function table: which code is a procedure, and where its prolog ends.
 //
 // Windows NT's unwinders for RISC machines have no description of frames. They read the code of the
-// prolog: what its instructions did is undone, the last one first. So the unwind state at a place is
-// the list of the prolog's instructions that have run: none at the entry, one behind the first
+// prolog: what its instructions did is undone, the last one first. So the unwind state at a place
+// is the list of the prolog's instructions that have run: none at the entry, one behind the first
 // instruction, all of them behind the prolog. States are lists of words; fields with addresses are
 // left out of the words, since addresses change when code moves, and so are no-ops.
 //
@@ -78,9 +78,9 @@ class Reader {
       const bool in_code = section != nullptr && section->executable() && entry.end > entry.begin &&
                            entry.end - section->address <= section->contents.size();
       if (!in_code)
-        throw Error(fmt::format("the function table has an entry for {:#x}, which is no code",
-                                entry.begin),
-                    image_.path);
+        throw Error(
+            fmt::format("the function table has an entry for {:#x}, which is no code", entry.begin),
+            image_.path);
       if (entry.begin < end)
         throw Error(fmt::format("two entries of the function table are for {:#x}", entry.begin),
                     image_.path);
@@ -109,8 +109,7 @@ class Reader {
       CfiState& opaque = input_.tables.states.emplace_back();
       opaque.opaque = true;
       opaque.cfa_expression = pdata::write_entries({&entry, 1}, 8);
-      fde.rows.push_back(
-          {entry.begin, static_cast<uint32_t>(input_.tables.states.size() - 1)});
+      fde.rows.push_back({entry.begin, static_cast<uint32_t>(input_.tables.states.size() - 1)});
       input_.fdes.push_back(std::move(fde));
       return;
     }
@@ -120,8 +119,7 @@ class Reader {
     for (uint64_t at = entry.begin; at < entry.prolog_end; at += kInstruction) {
       const auto word = load<uint32_t>(&(*code)[at - entry.begin]);
       if (std::ranges::find(kNoops, word) != std::end(kNoops)) continue;
-      const uint32_t plain =
-          without_address(word, std::ranges::binary_search(relocated_, at));
+      const uint32_t plain = without_address(word, std::ranges::binary_search(relocated_, at));
       words.resize(words.size() + kInstruction);
       store(&words[words.size() - kInstruction], plain);
       fde.rows.push_back({at + kInstruction, state(words)});

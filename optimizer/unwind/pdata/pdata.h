@@ -1,5 +1,6 @@
 #pragma once
-// The function table of Windows NT's images for RISC machines, .pdata, as a format of unwind tables.
+// The function table of Windows NT's images for RISC machines, .pdata, as a format of unwind
+// tables.
 
 #include "optimizer/unwind/unwind.h"
 
