@@ -30,9 +30,13 @@ void keep_odd_prologs(Lifter& lifter) {
     Procedure& procedure = program[program.ranges[range].procedure];
     const auto location = block_at(program, fde.start);
     const uint64_t prolog_end = fde.rows.back().address;
-    const bool whole = location && program.address_of(procedure.blocks[location->block]) +
-                                           procedure.blocks[location->block].origin_size >=
-                                       prolog_end;
+    const auto is_whole = [&](const BasicBlock& block) {
+      const uint64_t end = program.address_of(block) + block.origin_size;
+      const bool branches =
+          lifter.machine.facts(block.instructions.back()).flow != ControlFlow::none;
+      return end > prolog_end || (end == prolog_end && !branches);
+    };
+    const bool whole = location && is_whole(procedure.blocks[location->block]);
     if (!whole) lifter.pin(procedure, "its prolog has several blocks");
   }
   // Where a part of a procedure has no entry in the table, its frame is not known there.

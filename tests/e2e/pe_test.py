@@ -199,9 +199,9 @@ def check_tables(path, original):
 
 
 def strip_fields(prolog):
-    """The prolog without no-ops; the test programs' prologs hold no addresses."""
+    """What the prolog does to the frame: its stores, and what has to do with the stack pointer or frame pointer."""
     words = struct.unpack(f"<{len(prolog) // 4}I", prolog)
-    return tuple(w for w in words if w not in (0x47FF041F, 0x2FFE0000))
+    return tuple(w for w in words if w >> 26 in (0x2D, 0x27) or w >> 16 & 31 in (15, 30) or w >> 21 & 31 == 30)
 
 
 def in_table(image, rva):

@@ -134,8 +134,9 @@ class Reader {
                     .alignment = headers_.section_alignment};
     if (section.executable()) segment.rights |= Segment::kExecutable;
     if (section.writable()) segment.rights |= Segment::kWritable;
-    image_.loaded_end =
-        std::max<uint64_t>(image_.loaded_end, uint64_t{header.offset} + header.loaded_size());
+    if (header.loaded_size() != 0)
+      image_.loaded_end =
+          std::max<uint64_t>(image_.loaded_end, uint64_t{header.offset} + header.loaded_size());
     // Code without a single relocation is code all the same.
     if (section.executable())
       image_.relocations.push_back({.section = 0,
@@ -149,7 +150,7 @@ class Reader {
   /// of the table.
   void read_procedure_ends() {
     const SectionHeader* section = headers_.section_of(kExceptions);
-    if (section == nullptr) return;
+    if (section == nullptr || section->loaded_size() == 0) return;
     const uint32_t size = std::min(section->loaded_size(), headers_.directories[kExceptions].size);
     const auto table = file_.subspan(section->offset, size);
     const size_t field = headers_.wide ? 8 : 4, entry = 5 * field;

@@ -137,13 +137,13 @@ class Writer {
       const SectionHeader& header = headers_.sections[i];
       if (&header == trailing) continue;
       const uint32_t number = i + 1;  // in the Image
-      OutputSection section{
-          .name = header.name,
-          .place = header.place,
-          .size = header.size,
-          .flags = header.characteristics,
-          .contents = std::span(contents_).subspan(header.offset, header.loaded_size())};
-      if (header.loaded_size() == 0) section.contents = {};
+      OutputSection section{.name = header.name,
+                            .place = header.place,
+                            .size = header.size,
+                            .flags = header.characteristics,
+                            .contents = {}};
+      if (header.loaded_size() != 0)
+        section.contents = std::span(contents_).subspan(header.offset, header.loaded_size());
       const NewImage::MovedSection* change = moved(number);
       if (change != nullptr && change->address == headers_.base + header.place) {
         section.contents = change->contents;

@@ -3,8 +3,8 @@
 // Windows NT's unwinders for RISC machines have no description of frames. They read the code of the
 // prolog: what its instructions did is undone, the last one first. So the unwind state at a place
 // is the list of the prolog's instructions that have run: none at the entry, one behind the first
-// instruction, all of them behind the prolog. States are lists of words; fields with addresses are
-// left out of the words, since addresses change when code moves, and so are no-ops.
+// instruction, all of them behind the prolog. States are lists of words. Instructions that do not
+// concern the frame, which compilers move into prologs, are left out.
 //
 //   f: lda sp,-16(sp)     state {}
 //      stq ra,0(sp)       state {lda}
@@ -39,9 +39,6 @@ using pdata::Entry;
 using pdata::kInstruction;
 using Words = std::vector<uint8_t>;  // of instructions, 4 bytes each
 
-constexpr uint32_t kNoops[] = {0x47ff041f, 0x2ffe0000};  // bis, ldq_u of the register that reads 0
-constexpr uint32_t kFirstBranch = 0x30;                  // opcode
-
 bool owns_section(std::string_view name) {
   return name == pdata::kSection;
 }
@@ -51,20 +48,28 @@ bool is_used_by(const Image& image) {
          image.section_named(pdata::kSection) != nullptr;
 }
 
-/// The word without a field that holds an address or a distance of code.
-uint32_t without_address(uint32_t word, bool relocated) {
-  if (word >> 26 >= kFirstBranch) return word & 0xffe00000;
-  return relocated ? word & 0xffff0000 : word;
+/// Whether an instruction of a prolog says something about the frame: a store, or something that
+/// reads or writes the stack pointer, the frame pointer or the return address. Compilers move other
+/// instructions into prologs, among them halves of addresses, which change when code moves.
+bool concerns_frame(uint32_t word) {
+  constexpr uint32_t kFramePointer = 15, kReturnAddress = 26, kStackPointer = 30;
+  const uint32_t opcode = word >> 26, a = word >> 21 & 31, b = word >> 16 & 31, c = word & 31;
+  const auto is_of_frame = [](uint32_t r) { return r == kFramePointer || r == kStackPointer; };
+  const bool adds = opcode == 0x08 || opcode == 0x09;  // lda, ldah
+  const bool memory = (opcode >= 0x0a && opcode <= 0x0f) || (opcode >= 0x20 && opcode <= 0x2f);
+  const bool store = opcode == 0x0d || opcode == 0x0e || opcode == 0x0f || (opcode & 0x34) == 0x24;
+  const bool integer_operation = opcode >= 0x10 && opcode <= 0x13;
+  const bool has_literal = (word >> 12 & 1) != 0;
+  if (adds) return is_of_frame(b) || a == kStackPointer;
+  if (memory) return store || is_of_frame(b);
+  if (!integer_operation) return false;
+  return is_of_frame(a) || a == kReturnAddress || is_of_frame(c) ||
+         (!has_literal && (is_of_frame(b) || b == kReturnAddress));
 }
 
 class Reader {
  public:
   explicit Reader(const Image& image) : image_(image) {
-    for (const RelocationTable& table : image.relocations)
-      if (image.sections[table.target].executable())
-        for (const Relocation& relocation : table.relocations)
-          relocated_.push_back(relocation.address);
-    std::ranges::sort(relocated_);
     input_.tables.cies.emplace_back();
     state({});
   }
@@ -118,10 +123,9 @@ class Reader {
     const auto code = image_.bytes_at(entry.begin, entry.prolog_end - entry.begin);
     for (uint64_t at = entry.begin; at < entry.prolog_end; at += kInstruction) {
       const auto word = load<uint32_t>(&(*code)[at - entry.begin]);
-      if (std::ranges::find(kNoops, word) != std::end(kNoops)) continue;
-      const uint32_t plain = without_address(word, std::ranges::binary_search(relocated_, at));
+      if (!concerns_frame(word)) continue;
       words.resize(words.size() + kInstruction);
-      store(&words[words.size() - kInstruction], plain);
+      store(&words[words.size() - kInstruction], word);
       fde.rows.push_back({at + kInstruction, state(words)});
     }
     if (fde.rows.back().address == entry.end) fde.rows.pop_back();
@@ -131,7 +135,6 @@ class Reader {
   const Image& image_;
   UnwindInput input_;
   std::map<Words, uint32_t> states_;
-  std::vector<uint64_t> relocated_;  // addresses of relocations in code
 };
 
 UnwindInput read(const Image& image, AddressRanges* unreadable) {
