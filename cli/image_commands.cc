@@ -225,7 +225,7 @@ std::string places_text(const std::vector<PlacedInstruction>& places) {
 
 /// Why hot-cold optimization is not possible; nullopt if it is, whatever the user wants.
 std::optional<std::string> hot_cold_obstacle(const OptimizeOptions& options, const Image& image) {
-  const Machine& machine = machine_for(image.machine);
+  const Machine& machine = machine_for(image);
   if (machine.rewrite == nullptr && machine.costs.copied_tail == 0)
     return fmt::format("for {} images yet", machine.name);
   if (options.profile == nullptr) return "without a profile";

@@ -32,7 +32,9 @@
 #include "optimizer/transform/import_calls.h"
 #include "optimizer/transform/nops.h"
 #include "optimizer/transform/predictions.h"
+#include "optimizer/transform/prolog_copies.h"
 #include "optimizer/transform/tail_copies.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 namespace {
@@ -118,12 +120,15 @@ void change_instructions(Draft& draft, const OptimizeOptions& options, OptimizeR
   draft.gp_loads = drop_gp_loads(program, calls);
   result.dropped_gp_loads = draft.gp_loads.loads.size();
   result.dropped_nops = drop_nops(program);
-  if (profiled && options.hot_cold) {
+  // Unwinders that read prologs would not understand a prolog in pieces.
+  const UnwindFormat* unwind = unwind_format_of(*program.image);
+  const bool hot_cold = options.hot_cold && (unwind == nullptr || !unwind->reads_prologs);
+  if (profiled && hot_cold) {
     steps.begin("hot-cold");
     result.hot_cold = optimize_hot_cold(program, {}, std::move(calls));
     forget_changed(draft.gp_loads, result.hot_cold.parts);
   }
-  if (profiled && options.hot_cold) {
+  if (profiled && hot_cold) {
     result.direct_imports = call_imports_directly(program);
     result.copied_tails = copy_tails(program).tails;
   }
@@ -154,6 +159,7 @@ Draft make_draft(const Image& image, const OptimizeOptions& options,
   steps.begin("layout");
   Forecast* forecast = result.annotated.entered != 0 ? &result.forecast : nullptr;
   draft.layout = make_layout(program, options, executed, forecast);
+  copy_prologs(program, draft.layout);
   require_invariants(program, &draft.layout);
   return draft;
 }

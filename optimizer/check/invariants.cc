@@ -323,7 +323,8 @@ Violation Verifier::instruction_reference(const Instruction& instruction, Contro
   const bool whole = kind == ReferenceKind::gp_offset;
   const bool gp =
       gp_load || whole || kind == ReferenceKind::gp_high || kind == ReferenceKind::gp_low;
-  const bool pc = kind == ReferenceKind::pc_high || kind == ReferenceKind::pc_low;
+  const bool pc = kind == ReferenceKind::pc_high || kind == ReferenceKind::pc_low ||
+                  kind == ReferenceKind::address_high || kind == ReferenceKind::address_low;
   if (++uses_[index] > (gp_load ? 2 : 1))
     return here("reference {} belongs to too many instructions", index);
   const bool prefix = program_.machine->facts(instruction).prefix;
@@ -333,7 +334,7 @@ Violation Verifier::instruction_reference(const Instruction& instruction, Contro
                         : is_whole(kind) || ((gp || pc) && flow == ControlFlow::none);
   if (!fits) return here("the kind of reference {} does not fit its instruction", index);
   const bool upper = kind == ReferenceKind::gp_high || kind == ReferenceKind::gp_load_high ||
-                     kind == ReferenceKind::pc_high;
+                     kind == ReferenceKind::pc_high || kind == ReferenceKind::address_high;
   // Both halves of a gp load carry the reference of the upper half.
   if ((gp || pc) && !whole && kind != ReferenceKind::gp_load_high &&
       upper != program_.machine->fixups.is_upper_half(instruction))

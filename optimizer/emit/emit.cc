@@ -51,6 +51,7 @@ NewImage make_output(const Program& program, Layout layout, Provenance note,
         "there was no room for another program header: the program header of {} is gone, so that "
         "the running program does not find its own build ID",
         "the notes"));
+  for (const std::string& loss : segment.losses) diagnostics.warn(loss);
   if (statistics != nullptr) *statistics = emitter.statistics();
   if (debug_file != nullptr) new_debug_file = emitter.take_debug_file();
   return emitter.take_output();

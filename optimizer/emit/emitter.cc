@@ -235,7 +235,8 @@ void Emitter::CodeWriter::carry_relocations(ProcedureId id, const Instruction& i
     const Relocation& relocation = relocations[next_relocation_];
     MovedRelocation moved{place, &relocation, 0, 0};
     const RelocationRole role = relocation.role;
-    if (role == RelocationRole::branch) moved.target = branch_target;
+    if (role == RelocationRole::branch || role == RelocationRole::address_high)
+      moved.target = branch_target;
     if (role == RelocationRole::gp_load && instruction.has_reference())
       moved.pair = emitter_.first_reference_[id] + static_cast<uint32_t>(instruction.immediate) + 1;
     carried_.push_back(moved);
@@ -453,8 +454,9 @@ void Emitter::CodeWriter::finish_block(ProcedureId id, BlockId block_id, size_t 
                               branch_target);
       continue;
     }
-    if (last && instruction.has_reference())
-      branch_target = emitter_.resolve(reference_of(procedure, instruction)->target);
+    const Reference* reference = reference_of(procedure, instruction);
+    if (reference != nullptr && (last || reference->kind == ReferenceKind::address_high))
+      branch_target = emitter_.resolve(reference->target);
     if (last && has_branch) branch_target = finish_own_branch(i);
     carry_relocations(id, instruction, place, branch_target);
   }

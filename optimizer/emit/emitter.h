@@ -96,6 +96,7 @@ class Emitter {
   uint32_t new_symbol_index(uint32_t symbol) const;
   void add_unwind_relocations(std::vector<RelocationTable>& tables);
   void follow_word(Relocation& relocation) const;
+  void follow_half(Relocation& relocation, const CodeRange& range) const;
   RelocationTable& table_for(std::vector<RelocationTable>& tables, uint32_t section) const;
 
   const Program& program_;

@@ -64,6 +64,26 @@ void Emitter::follow_word(Relocation& relocation) const {
   relocation.addend = static_cast<int64_t>(made - symbol.value);
 }
 
+/// Makes symbol and addend of an upper half in code that stays mean the address that the half
+/// belongs to now. `relocation` indexes the output's symbols.
+void Emitter::follow_half(Relocation& relocation, const CodeRange& range) const {
+  const Procedure& procedure = program_[range.procedure];
+  const auto origin = static_cast<uint32_t>(relocation.address - program_.origin_base);
+  const auto first = procedure.blocks.begin() + range.first_block;
+  const auto behind =
+      std::upper_bound(first, procedure.blocks.begin() + range.end_block, origin,
+                       [](uint32_t o, const BasicBlock& b) { return o < b.origin; });
+  if (behind == first) return;
+  for (const Instruction& instruction : (behind - 1)->instructions) {
+    if (program_.origin_base + instruction.origin != relocation.address || instruction.is_pseudo())
+      continue;
+    const Reference* reference = reference_of(procedure, instruction);
+    if (reference == nullptr || relocation.symbol >= out_.symbols.size()) return;
+    relocation.addend =
+        static_cast<int64_t>(resolve(reference->target) - out_.symbols[relocation.symbol].value);
+  }
+}
+
 void Emitter::write_relocations() {
   std::vector<RelocationTable>& tables = out_.relocations;
   const auto is_moved = [&](uint32_t section) {
@@ -86,6 +106,8 @@ void Emitter::write_relocations() {
         table.relocations.push_back(relocation);
         table.relocations.back().symbol = new_symbol_index(relocation.symbol);
         if (machine_.whole != nullptr && !code) follow_word(table.relocations.back());
+        if (relocation.role == RelocationRole::address_high)
+          follow_half(table.relocations.back(), program_.ranges[range]);
       }
     }
     tables.push_back(std::move(table));

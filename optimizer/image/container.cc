@@ -20,7 +20,7 @@
 namespace respike {
 namespace {
 
-constexpr const Container* kContainers[] = {&elf::container};
+constexpr const Container* kContainers[] = {&elf::container, &pe::container};
 
 /// The names of all containers: "ELF", or "ELF or PE".
 std::string names_of_containers() {

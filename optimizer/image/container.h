@@ -1,5 +1,5 @@
 #pragma once
-// What a container has to provide. One folder per container: elf/.
+// What a container has to provide. One folder per container: elf/, pe/.
 //
 // image.h has the functions that everybody calls. Each looks the container up, by the first bytes
 // of the file in container.cc's table or by Image::container, and passes the call on.
@@ -38,6 +38,9 @@ struct Container {
 };
 
 namespace elf {
+extern const Container container;
+}
+namespace pe {
 extern const Container container;
 }
 

@@ -151,6 +151,9 @@ struct LoaderEntry {
   bool operator==(const LoaderEntry&) const = default;
 };
 
+/// By which standard procedures of an image call each other: some machines have several.
+enum class CallingStandard : uint8_t { unix_systems, windows };
+
 class Image {
  public:
   enum class Kind : uint8_t { executable, pie, shared_library };
@@ -159,7 +162,13 @@ class Image {
   const Container* container = nullptr;  // of the file
   std::string format;                    // for people: "ELF64"
   MachineId machine{};
+  CallingStandard calling_standard = CallingStandard::unix_systems;
   Kind kind = Kind::executable;
+  /// Symbols name every procedure. If not, calls and addresses of code tell where procedures start.
+  bool names_procedures = true;
+  uint64_t base = 0;               // the address that RelocationRole::image_relative32 counts from
+  uint64_t section_alignment = 1;  // loaders want the address of every added section to be a
+                                   // multiple of this
   bool dynamic = false;  // has a dynamic section
   uint64_t entry = 0;
   std::span<const uint8_t> file;  // all bytes
@@ -257,6 +266,7 @@ struct AddedSegment {
   uint64_t free_address = 0;    // first address for new contents
   uint64_t memory_address = 0;  // of zeroed memory, where that was asked for
   bool hides_notes = false;     // the program header of notes has to make room for the segment's
+  std::vector<std::string> losses;  // what every output of the image lacks, a sentence each
 };
 
 /// Zeroed memory by which the last writable segment is extended; none when `size` is 0. Where

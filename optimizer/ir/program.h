@@ -70,6 +70,8 @@ enum class ReferenceKind : uint8_t {
   gp_offset,         // target - gp; both parts of a long instruction refer to it
   pc_high,           // upper half of target - place; the base register holds place
   pc_low,            // lower half of the same, in the instruction behind it
+  address_high,      // upper half of target
+  address_low,       // lower half of the same
   address64,         // data: target
   address32,         // data, and numbers in instructions: target, 32 bits
   gp_relative32,     // data: target - gp

@@ -88,6 +88,8 @@ class JumpConnector {
     const uint64_t place = address_of(last);
     bool complete = true;
     std::vector<uint64_t> tables = tables_of(id, complete);
+    if (std::erase_if(tables, [&](uint64_t table) { return !is_jump_table(table); }) != 0)
+      complete = false;
     // Where a path leads to no table, the jump may use any table; or none, if it does not jump to a
     // table's entry.
     if (tables.empty() ? adds_gp(block) : !complete) tables = all_tables();
@@ -339,6 +341,22 @@ class JumpConnector {
     if (targets.empty())
       lifter_.make_opaque(procedure_,
                           fmt::format("the jump table at {:#x} is not understood", tables.front()));
+  }
+
+  /// Where jump tables hold whole addresses, other words look like entries: pointers, perhaps to
+  /// labels, or addresses of procedures. The first two entries of a jump table lead into the
+  /// procedure.
+  bool is_jump_table(uint64_t address) const {
+    if (lifter_.machine.abi.jump_table_entry != RelocationRole::address32) return true;
+    constexpr uint64_t kEntry = 4;
+    const auto leads_inside = [&](uint64_t word) {
+      const auto pointer =
+          std::ranges::lower_bound(program_.code_pointers, word, {}, &CodePointer::address);
+      if (pointer == program_.code_pointers.end() || pointer->address != word) return false;
+      const auto location = block_at(program_, pointer->target.address);
+      return location && location->procedure == id_;
+    };
+    return leads_inside(address) && leads_inside(address + kEntry);
   }
 
   /// Adds the targets of one table. The table ends where the run of words ends or another table

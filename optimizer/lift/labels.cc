@@ -299,7 +299,8 @@ bool LabelTracer::frame_is_known() {
 bool LabelTracer::is_label(const Instruction& instruction) const {
   const Reference* reference = reference_of(procedure_, instruction);
   return reference != nullptr &&
-         (reference->kind == ReferenceKind::gp_low || reference->kind == ReferenceKind::gp_offset);
+         (reference->kind == ReferenceKind::gp_low || reference->kind == ReferenceKind::gp_offset ||
+          reference->kind == ReferenceKind::address_low);
 }
 
 /// Whether the instruction is the lower half of an address inside of this procedure, or loads such

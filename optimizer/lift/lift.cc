@@ -283,7 +283,7 @@ void keep_foreign_fdes(Lifter& lifter) {
 }
 
 Program lift(const Image& image, Diagnostics& diagnostics) {
-  return lift(image, machine_for(image.machine), diagnostics);
+  return lift(image, machine_for(image), diagnostics);
 }
 
 Program lift(const Image& image, const Machine& machine, Diagnostics& diagnostics) {
@@ -301,12 +301,14 @@ Program lift(const Image& image, const Machine& machine, Diagnostics& diagnostic
   keep_referred_gaps(lifter);
   mark_branch_targets(lifter);  // from here on every start of a block is marked
   build_blocks(lifter);         // from here on block numbers are fixed
+  keep_odd_prologs(lifter);
   keep_foreign_fdes(lifter);
   lifter.program.unwind = std::move(lifter.unwind.tables);
   join_exception_tables(lifter.program);  // from here on the tables of unwinding are fixed
   connect_blocks(lifter);                 // edges and symbolic references
   find_returns(lifter.program, lifter.machine);
   glue_sequences(lifter.program, lifter.machine);
+  glue_epilogs(image, lifter.program, lifter.machine);
   return std::move(lifter.program);
 }
 

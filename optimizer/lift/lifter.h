@@ -208,11 +208,13 @@ void find_references(Lifter&);     // found, tables, program.code_pointers (unre
 void keep_referred_gaps(Lifter&);  // program.kept
 void mark_branch_targets(Lifter&);
 void build_blocks(Lifter&);
+void keep_odd_prologs(Lifter&);
 void join_exception_tables(Program&);
 void connect_blocks(Lifter&);                 // edges, references, call sites, code pointers
 void keep_targets_of_opaque_code(Lifter&);    // pinned procedures, program.kept
 void check_landing_pads(Lifter&);             // procedures whose gp depends on a distance
 void find_returns(Program&, const Machine&);  // drops the edges behind calls that never return
 void glue_sequences(Program&, const Machine&);
+void glue_epilogs(const Image&, Program&, const Machine&);
 
 }  // namespace respike

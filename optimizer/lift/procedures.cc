@@ -239,13 +239,54 @@ std::optional<uint64_t> first_in(std::span<const uint64_t> places, uint64_t star
   return found != places.end() && *found < end ? std::optional(*found) : std::nullopt;
 }
 
+/// Where the image does not name its procedures: places behind padding of zeros, sorted.
+std::vector<uint64_t> places_behind_zeros(const Lifter& lifter) {
+  if (lifter.image.names_procedures) return {};
+  const auto is_zero = [&](const CodeSection& code, size_t i) {
+    return !lifter.machine.facts(code.instructions[i]).nop &&
+           lifter.is_padding(code.address(i), code.address(i + 1));
+  };
+  std::vector<uint64_t> places;
+  for (const CodeSection& code : lifter.code)
+    for (size_t i = 1; i < code.marks.size(); ++i)
+      if (is_zero(code, i - 1) && !is_zero(code, i)) places.push_back(code.address(i));
+  return places;
+}
+
+/// Where the image does not name its procedures: places at which code starts because somebody calls
+/// them or keeps their addresses, sorted.
+std::vector<uint64_t> unnamed_entries(const Lifter& lifter) {
+  if (lifter.image.names_procedures) return {};
+  std::vector<uint64_t> places = {lifter.image.entry};
+  for (const CodeSection& code : lifter.code)
+    for (size_t i = 0; i < code.marks.size(); ++i)
+      if (lifter.machine.facts(code.instructions[i]).flow == ControlFlow::call)
+        places.push_back(lifter.branch_target(code.address(i), code.instructions[i]));
+  for (const RelocationTable& table : lifter.image.relocations) {
+    if (is_unwind_section(lifter.image.sections[table.target].name)) continue;
+    for (const Relocation& relocation : table.relocations)
+      if (lifter.is_code_symbol(relocation.symbol))
+        places.push_back(lifter.symbol_value(relocation.symbol) +
+                         static_cast<uint64_t>(relocation.addend));
+  }
+  std::erase_if(places, [&](uint64_t place) {
+    return lifter.code_at(place) == nullptr || !lifter.map().starts_group(place);
+  });
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
+
 /// Pieces without a size (symbols of size 0) reach to the next piece; gaps that are not padding
 /// become pieces of their own, and so do no-ops that may be patched.
 void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   std::vector<Piece> result;
   size_t i = 0;
   const CodeMap& map = lifter.map();
-  const std::vector<uint64_t> untyped = untyped_symbols(lifter);
+  std::vector<uint64_t> untyped = untyped_symbols(lifter);
+  for (const auto& places : {unnamed_entries(lifter), places_behind_zeros(lifter)})
+    untyped.insert(untyped.end(), places.begin(), places.end());
+  std::sort(untyped.begin(), untyped.end());
   const std::vector<uint64_t> patchable = patchable_places(lifter);
   const std::vector<uint64_t> words = words_in_code(lifter);
   for (const CodeSection& code : lifter.code) {
@@ -470,6 +511,7 @@ class EnteredGaps {
     for (const LoaderEntry& entry : lifter.image.loader_entries) enter(entry.value);
     follow_start_up_arrays();
     follow_descriptors();
+    for (const uint64_t place : unnamed_entries(lifter)) enter(place);
     for (const Piece& gap : gaps_)
       if (runs_into(gap.start)) enter(gap.start);
     while (!work_.empty()) {
@@ -532,7 +574,7 @@ class EnteredGaps {
   static bool is_data(RelocationRole role) {
     return role == RelocationRole::address64 || role == RelocationRole::address32 ||
            role == RelocationRole::gp_relative32 || role == RelocationRole::pc_relative32 ||
-           role == RelocationRole::pc_relative64;
+           role == RelocationRole::pc_relative64 || role == RelocationRole::image_relative32;
   }
 
   void follow_descriptors() {

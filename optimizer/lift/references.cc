@@ -15,6 +15,7 @@
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/ir/lookup.h"
+#include "optimizer/lift/address_halves.h"
 #include "optimizer/lift/addresses.h"
 #include "optimizer/lift/halves.h"
 #include "optimizer/lift/lifter.h"
@@ -68,6 +69,8 @@ static std::optional<ReferenceKind> data_kind(RelocationRole role) {
       return ReferenceKind::pc_relative32;
     case RelocationRole::pc_relative64:
       return ReferenceKind::pc_relative64;
+    case RelocationRole::image_relative32:
+      return ReferenceKind::table_relative32;
     default:
       return std::nullopt;
   }
@@ -173,6 +176,10 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
   }
   if (kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::pc_relative64)
     target += relocation.address;
+  if (kind == ReferenceKind::table_relative32) {
+    base = lifter.image.base;
+    target += base;
+  }
   if (is_border(lifter, relocation.symbol, target)) {
     lifter.border_words.push_back(relocation.address);
     return;
@@ -317,7 +324,11 @@ void find_descriptors(Lifter& lifter) {
 
 void collect_table_words(Lifter& lifter) {
   for (const RelocationTable& table : lifter.image.relocations) {
-    if (lifter.image.sections[table.target].executable()) continue;
+    const Section& section = lifter.image.sections[table.target];
+    if (section.executable()) continue;
+    // Words that hold addresses may be variables, and the unwind tables hold many.
+    const bool addresses = lifter.machine.abi.jump_table_entry == RelocationRole::address32;
+    if (addresses && (section.writable() || is_unwind_section(section.name))) continue;
     for (const Relocation& relocation : table.relocations)
       if (relocation.role == lifter.machine.abi.jump_table_entry)
         lifter.table_words.push_back(relocation.address);
@@ -338,6 +349,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
     case RelocationRole::gp_load:  // see gp.cc
     case RelocationRole::gp_high:  // see halves.cc
     case RelocationRole::gp_low:
+    case RelocationRole::address_high:  // see address_halves.cc
       break;
     case RelocationRole::gp_relative16:
       find_table(lifter, procedure, relocation, false);
@@ -358,6 +370,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
     case RelocationRole::gp_relative32:
     case RelocationRole::pc_relative32:
     case RelocationRole::pc_relative64:
+    case RelocationRole::image_relative32:
       lifter.make_opaque(procedure, fmt::format("it holds data at {:#x}", relocation.address));
       find_data_word(lifter, relocation, *data_kind(relocation.role), bases);
       break;
@@ -474,6 +487,7 @@ void find_references(Lifter& lifter) {
   find_descriptors(lifter);
   sweep_data(lifter);
   halves.settle();
+  find_address_halves(lifter);
   std::sort(lifter.tables.begin(), lifter.tables.end(),
             [](const auto& a, const auto& b) { return a.place < b.place; });
   for (const TableReference& table : lifter.tables) lifter.table_starts.push_back(table.table);

@@ -5,9 +5,12 @@
 
 #include "optimizer/machine/machines.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "optimizer/base/error.h"
+#include "optimizer/image/image.h"
 #include "optimizer/machine/ia64/listing.h"
 #include "optimizer/machine/imports.h"
 #include "optimizer/machine/listing.h"
@@ -20,6 +23,7 @@ namespace {
 struct KnownMachine {
   MachineId id;
   const Machine& (*machine)();  // nullptr: Respike reads the code, but cannot rewrite it yet
+  const Machine& (*windows_machine)();  // with Windows' calling standard; nullptr: as above
   const Listing& (*listing)();
   const Listing& (*manual_listing)();  // nullptr: the manuals' syntax is GNU's
   uint64_t page;
@@ -33,9 +37,10 @@ const Listing& plain_listing() {
 }
 
 constexpr KnownMachine kMachines[] = {
-    {MachineId::alpha, alpha_machine, plain_listing<alpha_machine>, nullptr, 8192, nullptr},
-    {MachineId::ia64, ia64_machine, ia64_listing, nullptr, 16384, nullptr},
-    {MachineId::x86_64, x86_64_machine, x86_64_listing, x86_64_manual_listing, 4096,
+    {MachineId::alpha, alpha_machine, alpha_windows_machine, plain_listing<alpha_machine>, nullptr,
+     8192, nullptr},
+    {MachineId::ia64, ia64_machine, nullptr, ia64_listing, nullptr, 16384, nullptr},
+    {MachineId::x86_64, x86_64_machine, nullptr, x86_64_listing, x86_64_manual_listing, 4096,
      &x86_64::kImports},
 };
 
@@ -60,6 +65,16 @@ bool has_machine(MachineId id) {
 
 const Machine& machine_for(MachineId id) {
   return require(id).machine();
+}
+
+const Machine& machine_for(const Image& image) {
+  const KnownMachine& known = require(image.machine);
+  if (image.calling_standard == CallingStandard::unix_systems) return known.machine();
+  if (known.windows_machine == nullptr)
+    throw Error(fmt::format("it is for Windows on {}, whose images cannot be rewritten yet",
+                            known.machine().name),
+                image.path);
+  return known.windows_machine();
 }
 
 uint64_t page_size(MachineId id) {

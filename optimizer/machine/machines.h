@@ -6,7 +6,10 @@
 
 namespace respike {
 
+class Image;
+
 const Machine& alpha_machine();
+const Machine& alpha_windows_machine();
 const Machine& ia64_machine();
 const Machine& x86_64_machine();
 
@@ -15,6 +18,8 @@ bool has_machine(MachineId id);
 
 /// Throws Error when Respike does not have the machine.
 const Machine& machine_for(MachineId id);
+/// The same with the calling standard of the image, if the machine has several.
+const Machine& machine_for(const Image& image);
 
 /// Bytes of a page, as Linux has them on most systems of the machine. Throws as machine_for() does.
 uint64_t page_size(MachineId id);

@@ -2,19 +2,21 @@
 //
 // Which format an image uses is seen in the image, not in its machine. Itanium's conventions have a
 // program header for their table; where there is none, .eh_frame counts, if it exists. A new format
-// gets a folder of its own and a place in kFormats. Example: the function table of Windows NT's
-// images would be looked for in the image's directory of tables.
+// gets a folder of its own and a place in kFormats. Example: images for Windows NT
+// with a section .pdata have a function table.
 
 #include <algorithm>
 
 #include "optimizer/unwind/eh_frame/eh_frame.h"
 #include "optimizer/unwind/ia64/regions.h"
+#include "optimizer/unwind/pdata/pdata.h"
 #include "optimizer/unwind/unwind.h"
 
 namespace respike {
 namespace {
 
-constexpr const UnwindFormat* kFormats[] = {&kRegionsFormat, &kEhFrameFormat};
+constexpr const UnwindFormat* kFormats[] = {&kRegionsFormat, &kEhFrameFormat,
+                                            &kFunctionTableFormat};
 
 }  // namespace
 

@@ -22,7 +22,7 @@ namespace {
 
 using text::Words;
 
-constexpr std::array<std::string_view, 18> kRoleNames = {"unsupported",
+constexpr std::array<std::string_view, 20> kRoleNames = {"unsupported",
                                                          "ignored",
                                                          "branch",
                                                          "hint",
@@ -31,6 +31,7 @@ constexpr std::array<std::string_view, 18> kRoleNames = {"unsupported",
                                                          "gp_relative16",
                                                          "gp_offset",
                                                          "absolute",
+                                                         "address_high",
                                                          "gp_load",
                                                          "got_load",
                                                          "address64",
@@ -38,6 +39,7 @@ constexpr std::array<std::string_view, 18> kRoleNames = {"unsupported",
                                                          "gp_relative32",
                                                          "pc_relative32",
                                                          "pc_relative64",
+                                                         "image_relative32",
                                                          "unwind_gp_relative64",
                                                          "unwind_segment_relative64"};
 static_assert(kRoleNames.size() ==

@@ -160,6 +160,7 @@ int64_t field(const Instruction& instruction, ReferenceKind kind) {
     case ReferenceKind::gp_high:
     case ReferenceKind::gp_load_high:
     case ReferenceKind::pc_high:
+    case ReferenceKind::address_high:
       return int64_t{instruction.immediate} * 0x10000;
     default:
       return instruction.immediate;
@@ -195,6 +196,14 @@ bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_
     }
     case ReferenceKind::pc_low: {
       const auto halves = split(target - (place - 4));
+      return halves && write(halves->low);
+    }
+    case ReferenceKind::address_high: {
+      const auto halves = split(target);
+      return halves && write(halves->high);
+    }
+    case ReferenceKind::address_low: {
+      const auto halves = split(target);
       return halves && write(halves->low);
     }
     default:  // of data, or of other machines
@@ -292,6 +301,28 @@ Machine make_machine() {
 
 const Machine& alpha_machine() {
   static const Machine machine = make_machine();
+  return machine;
+}
+
+/// Windows NT has addresses of 32 bits, which ldl loads whole.
+InstructionFacts windows_facts(const Instruction& instruction) {
+  InstructionFacts result = alpha::facts(instruction);
+  if (instruction.opcode == opcode("ldl")) result.source = ValueSource::loaded;
+  return result;
+}
+
+/// Windows NT: no global pointer, no procedure value, and nobody describes stubs to unwinders,
+/// which read the code of prologs.
+const Machine& alpha_windows_machine() {
+  static const Machine machine = [] {
+    Machine windows = make_machine();
+    windows.abi = make_windows_abi();
+    windows.facts = windows_facts;
+    windows.gp = nullptr;
+    windows.stubs = nullptr;
+    windows.probes = nullptr;
+    return windows;
+  }();
   return machine;
 }
 

@@ -348,6 +348,16 @@ Abi make_abi() {
   return abi;
 }
 
+/// Windows NT for Alpha Systems Calling Standard, table 2-1: a procedure value is the address of the
+/// first instruction, which calls do not leave in a register, and there is no global pointer. GP
+/// (29) "should not be altered".
+Abi make_windows_abi() {
+  Abi abi = make_abi();
+  abi.procedure_value = std::nullopt;
+  abi.jump_table_entry = RelocationRole::address32;
+  return abi;
+}
+
 /// Floating-point branches test sign and zero bits of the register, so opposite branches are exact
 /// for every value (Handbook, section 4.9).
 bool invert(Instruction& instruction) {

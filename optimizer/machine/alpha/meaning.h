@@ -44,6 +44,8 @@ inline ControlFlow control_flow(const Instruction& instruction) {
 }
 bool is_signal_return(std::span<const Instruction> instructions);
 Abi make_abi();
+/// Of Windows NT.
+Abi make_windows_abi();
 
 /// Gives a conditional branch the opposite condition; false for other instructions.
 bool invert(Instruction& instruction);

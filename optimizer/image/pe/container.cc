@@ -1,0 +1,92 @@
+// PE as a container: where the functions of ../container.h are, and which images are refused.
+
+#include "optimizer/image/container.h"
+
+#include <fmt/format.h>
+
+#include "optimizer/image/debug_file.h"
+#include "optimizer/image/dynamic_tables.h"
+#include "optimizer/image/pe/base_relocations.h"
+#include "optimizer/image/pe/headers.h"
+#include "optimizer/image/pe/pe.h"
+
+namespace respike {
+namespace pe {
+namespace {
+
+constexpr uint16_t kNative = 1;  // subsystem
+
+[[noreturn]] void refuse(const Image& image, const std::string& reason) {
+  throw Error(reason, image.path);
+}
+
+void require_room_for_initializer(const Image& image) {
+  refuse(image, "PE images cannot be instrumented yet");
+}
+
+uint16_t relocation_number(MachineId, RelocationRole role) {
+  switch (role) {
+    case RelocationRole::address32:
+      return kHighLow;
+    case RelocationRole::address64:
+      return kAddress64;
+    default:
+      return 0;
+  }
+}
+
+std::span<const uint8_t> unpack(const Section& section, std::vector<uint8_t>&) {
+  return section.contents;
+}
+
+std::vector<uint8_t> pack(const Section&, std::vector<uint8_t> contents) {
+  return contents;
+}
+
+std::vector<uint8_t> write_debug_file(const Image& debug, const NewDebugFile&, const Image&) {
+  refuse(debug, "PE images have no debug files that Respike can rewrite");
+}
+
+}  // namespace
+
+void require_rewritable(const Image& image) {
+  const Headers headers = read_headers(image.file, image.path);
+  if (headers.machine != MachineId::alpha)
+    refuse(image, "it is for Windows on Itanium, whose images cannot be rewritten yet");
+  if (headers.directories[kManagedCode].present())
+    refuse(image, "it holds managed code (.NET), not code of its machine");
+  if (headers.subsystem == kNative)
+    refuse(image, "it is a driver or another part of the system, which Respike leaves alone");
+  const SectionHeader* relocations = headers.section_of(kBaseRelocations);
+  if ((headers.characteristics & kRelocationsStripped) != 0 ||
+      !headers.directories[kBaseRelocations].present())
+    refuse(image, "the image has no base relocations: link it with /FIXED:NO");
+  if (relocations == nullptr) refuse(image, "its base relocations share a section with other data");
+  const DataDirectory& table = headers.directories[kExceptions];
+  if (!table.present()) return;
+  const SectionHeader* functions = headers.section_of(kExceptions);
+  if (functions == nullptr || functions->name != ".pdata" || functions->size < table.size ||
+      functions->size != functions->loaded_size())
+    refuse(image, "its function table shares a section with other data");
+}
+
+}  // namespace pe
+
+constinit const Container pe::container = {
+    .name = "PE",
+    .magic = "MZ",
+    .read = read,
+    .require_rewritable = require_rewritable,
+    .require_room_for_initializer = require_room_for_initializer,
+    .plan_added_segment = plan_added_segment,
+    .write = write,
+    .relocation_number = relocation_number,
+    .loader_rules = [] { return std::span<const ImageRule>(); },
+    .unpack = unpack,
+    .pack = pack,
+    .write_debug_file = write_debug_file,
+    .grow_dynamic_tables = [](const Image&, std::vector<Symbol>&,
+                              uint64_t) { return std::vector<NewImage::MovedSection>(); },
+};
+
+}  // namespace respike

@@ -1,0 +1,26 @@
+#pragma once
+// What the files of this folder share: the functions of the container, and numbers of the format.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "optimizer/image/container.h"
+#include "optimizer/image/image.h"
+
+namespace respike::pe {
+
+/// Relocation::raw of what .reloc does not hold: addresses in tables that count from the image's
+/// base, which nobody has to change when the image is loaded elsewhere.
+inline constexpr uint16_t kNoBaseRelocation = 0xffff;
+
+/// Symbol::raw: where a symbol comes from. 0: a new symbol, or a section's.
+inline constexpr uint8_t kFromSymbolTable = 1, kFromExports = 2;
+
+Image read(std::span<const uint8_t> bytes, const std::string& name);
+void require_rewritable(const Image& image);
+AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory);
+std::vector<uint8_t> write(const Image& input, const NewImage& output);
+
+}  // namespace respike::pe

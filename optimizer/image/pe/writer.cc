@@ -1,0 +1,390 @@
+// Writes a PE image in which code moved.
+//
+// Data stays at its addresses, so the sections of the input stay, too, and new sections come behind
+// them: moved code, the function table (if it grew), Respike's note, and the base relocations last,
+// where linkers put them. Nothing refers to the base relocations but their directory, so these may
+// move. What a section leaves behind becomes room without contents, because some loaders want no
+// holes between sections.
+//
+// Everything in the file may be at another offset afterwards, so whatever names an offset is
+// written anew or left out: the symbols are written anew; certificates, which sign the old
+// contents, and debug information, which describes old addresses, are left out, and users are told.
+//
+// Example: .text .rdata .data .pdata .reloc becomes .text .rdata .data .unused .textrsp .pdata
+// .notersp .reloc.
+//
+// Bound imports hold addresses of other images, by their dates. Their directory lies between the
+// section headers and the first section, where new section headers go; it is dropped, and the slots
+// get the names of the imports back.
+//
+// Source: PE/COFF specification of 1998, sections 3 to 6. The checksum is that of ImageHlp: the sum
+// of all 16-bit words with end-around carry, plus the size of the file.
+//
+// Limit: there must be room for the section headers in front of the first section.
+
+#include <llvm/Object/COFF.h>
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "optimizer/base/bytes.h"
+#include "optimizer/image/pe/base_relocations.h"
+#include "optimizer/image/pe/headers.h"
+#include "optimizer/image/pe/pe.h"
+#include "optimizer/image/pe/section_names.h"
+
+namespace respike::pe {
+namespace {
+
+namespace object = llvm::object;
+
+constexpr uint32_t kTableFlags = kInitializedData | kRead | kDiscardable;
+
+/// The base relocations of the input, if they are behind all else: then new sections take their
+/// place.
+const SectionHeader* trailing_relocations(const Headers& headers) {
+  const SectionHeader* table = headers.section_of(kBaseRelocations);
+  return table == &headers.sections.back() ? table : nullptr;
+}
+
+/// Where new sections begin, relative to the base.
+uint64_t end_of_kept_sections(const Headers& headers) {
+  if (const SectionHeader* table = trailing_relocations(headers)) return table->place;
+  return align_up(headers.sections.back().end(), headers.section_alignment);
+}
+
+uint16_t checksum_part(std::span<const uint8_t> bytes) {
+  uint32_t sum = 0;
+  for (size_t i = 0; i < bytes.size(); i += 2) {
+    sum += bytes[i] | (i + 1 < bytes.size() ? bytes[i + 1] << 8 : 0);
+    sum = (sum & 0xffff) + (sum >> 16);
+  }
+  return static_cast<uint16_t>(sum);
+}
+
+class Writer {
+ public:
+  Writer(const Image& input, const NewImage& output)
+      : input_(input),
+        output_(output),
+        headers_(read_headers(input.file, input.path)),
+        contents_(output.contents) {}
+
+  std::vector<uint8_t> write() {
+    unbind_imports();
+    keep_sections();
+    add_sections();
+    add_base_relocations();
+    place_contents();
+    write_symbols();
+    write_headers();
+    write_checksum();
+    return std::move(file_);
+  }
+
+ private:
+  struct OutputSection {
+    std::string name;  // as in the file
+    uint64_t place = 0;
+    uint64_t size = 0;  // in memory
+    uint32_t flags = 0;
+    std::span<const uint8_t> contents;
+    uint64_t offset = 0;
+  };
+
+  uint8_t* loaded(uint64_t place, uint64_t size) {
+    const auto offset = input_.offset_of(headers_.base + place);
+    if (!offset || *offset + size > contents_.size()) return nullptr;
+    return contents_.data() + *offset;
+  }
+
+  /// Import descriptors with a date have addresses in their slots, which become names again.
+  void unbind_imports() {
+    const DataDirectory& imports = headers_.directories[kImports];
+    if (!imports.present()) return;
+    constexpr uint32_t kDescriptor = 20;
+    for (uint64_t at = imports.place;; at += kDescriptor) {
+      uint8_t* descriptor = loaded(at, kDescriptor);
+      if (descriptor == nullptr || load<uint32_t>(descriptor + 12) == 0) return;
+      const auto names = load<uint32_t>(descriptor), slots = load<uint32_t>(descriptor + 16);
+      if (load<uint32_t>(descriptor + 4) == 0 || names == 0) continue;
+      store(descriptor + 4, uint32_t{0});
+      store(descriptor + 8, uint32_t{0});
+      const uint64_t size = headers_.wide ? 8 : 4;
+      for (uint64_t i = 0;; i += size) {
+        const uint8_t* name = loaded(names + i, size);
+        uint8_t* slot = loaded(slots + i, size);
+        if (name == nullptr || slot == nullptr ||
+            std::all_of(name, name + size, [](uint8_t b) { return b == 0; }))
+          break;
+        std::copy(name, name + size, slot);
+      }
+    }
+  }
+
+  const NewImage::MovedSection* moved(uint32_t section) const {
+    const auto found = std::ranges::find(output_.moved, section, &NewImage::MovedSection::section);
+    return found == output_.moved.end() ? nullptr : &*found;
+  }
+
+  /// The sections of the input, at their places.
+  void keep_sections() {
+    const SectionHeader* trailing = trailing_relocations(headers_);
+    const SectionHeader* relocations = headers_.section_of(kBaseRelocations);
+    for (uint32_t i = 0; i < headers_.sections.size(); ++i) {
+      const SectionHeader& header = headers_.sections[i];
+      if (&header == trailing) continue;
+      const uint32_t number = i + 1;  // in the Image
+      OutputSection section{.name = header.name,
+                            .place = header.place,
+                            .size = header.size,
+                            .flags = header.characteristics,
+                            .contents = {}};
+      if (header.loaded_size() != 0)
+        section.contents = std::span(contents_).subspan(header.offset, header.loaded_size());
+      const NewImage::MovedSection* change = moved(number);
+      if (change != nullptr && change->address == headers_.base + header.place) {
+        section.contents = change->contents;
+      } else if (change != nullptr || &header == relocations || is_dropped(number)) {
+        section.name = kUnusedRoom;
+        section.contents = {};
+        section.flags = (header.characteristics & ~kInitializedData) | 0x80;  // no contents
+      }
+      sections_.push_back(section);
+    }
+    end_ = end_of_kept_sections(headers_);
+  }
+
+  bool is_dropped(uint32_t section) const {
+    return std::ranges::count(output_.dropped_sections, section) != 0;
+  }
+
+  void append(OutputSection section) {
+    if (section.place < end_ || section.place % headers_.section_alignment != 0)
+      throw Error(
+          fmt::format("internal error: the new section {} is at a wrong address", section.name),
+          input_.path);
+    // Some loaders want no holes between sections.
+    if (!sections_.empty()) {
+      OutputSection& last = sections_.back();
+      if (align_up(last.place + last.size, headers_.section_alignment) < section.place)
+        last.size = section.place - last.place;
+    }
+    end_ = align_up(section.place + section.size, headers_.section_alignment);
+    if (headers_.base + end_ >= uint64_t{1} << 31 && !headers_.wide)
+      throw Error("the rewritten image would be too large", input_.path);
+    sections_.push_back(section);
+  }
+
+  void add_sections() {
+    for (const NewImage::AddedSection& added : output_.added) {
+      if ((added.properties & Section::kAllocated) == 0) continue;
+      append({.name = name_in_file(added.name),
+              .place = added.address - headers_.base,
+              .size = added.contents.size(),
+              .flags = kCode | kExecute | kRead,
+              .contents = added.contents});
+    }
+    for (const NewImage::MovedSection& each : output_.moved) {
+      const Section& old = input_.sections[each.section];
+      if (each.address == old.address) continue;
+      append({.name = name_in_file(old.name),
+              .place = each.address - headers_.base,
+              .size = each.contents.size(),
+              .flags = static_cast<uint32_t>(old.raw.flags),
+              .contents = each.contents});
+    }
+    for (const NewImage::AddedSection& added : output_.added)
+      if ((added.properties & Section::kAllocated) == 0 && !added.contents.empty())
+        append({.name = name_in_file(added.name),
+                .place = end_,
+                .size = added.contents.size(),
+                .flags = kTableFlags,
+                .contents = added.contents});
+  }
+
+  uint64_t target_of(const Relocation& relocation) const {
+    const uint64_t value =
+        relocation.symbol < output_.symbols.size() ? output_.symbols[relocation.symbol].value : 0;
+    return value + static_cast<uint64_t>(relocation.addend);
+  }
+
+  void add_base_relocations() {
+    std::vector<BaseRelocation> relocations;
+    for (const RelocationTable& table : output_.relocations)
+      for (const Relocation& each : table.relocations) {
+        if (each.raw == kNoBaseRelocation) continue;
+        BaseRelocation relocation{static_cast<uint32_t>(each.address - headers_.base),
+                                  static_cast<uint8_t>(each.raw), 0};
+        if (each.raw == kHighAdjusted) relocation.low = static_cast<uint16_t>(target_of(each));
+        relocations.push_back(relocation);
+      }
+    std::ranges::stable_sort(relocations, {}, &BaseRelocation::place);
+    base_relocations_ = write_base_relocations(relocations);
+    const SectionHeader* old = headers_.section_of(kBaseRelocations);
+    append({.name = old == nullptr ? ".reloc" : old->name,
+            .place = end_,
+            .size = base_relocations_.size(),
+            .flags = old == nullptr ? kTableFlags : old->characteristics,
+            .contents = base_relocations_});
+    headers_.directories[kBaseRelocations] = {static_cast<uint32_t>(sections_.back().place),
+                                              static_cast<uint32_t>(base_relocations_.size())};
+  }
+
+  void place_contents() {
+    headers_size_ =
+        align_up(headers_.sections_offset + sections_.size() * sizeof(object::coff_section),
+                 headers_.file_alignment);
+    headers_size_ = std::max<uint64_t>(headers_size_, headers_.headers_size);
+    if (headers_size_ > headers_.sections.front().place)
+      throw Error("there is no room for the headers of new sections", input_.path);
+    file_.assign(contents_.begin(), contents_.begin() + headers_.headers_size);
+    file_.resize(headers_size_);
+    for (OutputSection& section : sections_) {
+      if (section.contents.empty()) continue;
+      section.offset = file_.size();
+      file_.insert(file_.end(), section.contents.begin(), section.contents.end());
+      file_.resize(align_up(file_.size(), headers_.file_alignment));
+    }
+  }
+
+  // ---- symbols
+
+  int section_number(uint64_t address) const {
+    const uint64_t place = address - headers_.base;
+    for (size_t i = sections_.size(); i-- > 0;)
+      if (place >= sections_[i].place)
+        return place - sections_[i].place <= sections_[i].size ? static_cast<int>(i + 1) : 0;
+    return 0;
+  }
+
+  /// Where the input has symbols, the output has them, and those of fragments.
+  void write_symbols() {
+    if (headers_.symbols_offset == 0 || headers_.symbol_count == 0) return;
+    ByteWriter records, names;
+    names.write(uint32_t{0});
+    for (const Symbol& symbol : output_.symbols) {
+      const bool fragment = symbol.raw == 0 && symbol.type == Symbol::Type::procedure;
+      if (symbol.raw != kFromSymbolTable && !fragment) continue;
+      const int number = section_number(symbol.value);
+      if (number == 0) continue;
+      object::coff_symbol16 record{};
+      if (symbol.name.size() <= sizeof record.Name.ShortName) {
+        std::copy(symbol.name.begin(), symbol.name.end(), record.Name.ShortName);
+      } else {
+        record.Name.Offset.Zeroes = 0;
+        record.Name.Offset.Offset = static_cast<uint32_t>(names.size());
+        names.c_string(symbol.name);
+      }
+      record.Value = static_cast<uint32_t>(symbol.value - headers_.base -
+                                           sections_[static_cast<size_t>(number - 1)].place);
+      record.SectionNumber = static_cast<uint16_t>(number);
+      record.Type = symbol.type == Symbol::Type::procedure ? 0x20 : 0;
+      record.StorageClass = symbol.local ? 3 : 2;
+      records.append({reinterpret_cast<const uint8_t*>(&record), sizeof record});
+    }
+    names.patch(0, static_cast<uint32_t>(names.size()));
+    headers_.symbols_offset = static_cast<uint32_t>(file_.size());
+    headers_.symbol_count = static_cast<uint32_t>(records.size() / sizeof(object::coff_symbol16));
+    file_.insert(file_.end(), records.bytes().begin(), records.bytes().end());
+    file_.insert(file_.end(), names.bytes().begin(), names.bytes().end());
+  }
+
+  // ---- headers
+
+  void write_headers() {
+    auto& coff = *reinterpret_cast<object::coff_file_header*>(&file_[headers_.coff_offset]);
+    coff.NumberOfSections = static_cast<uint16_t>(sections_.size());
+    coff.PointerToSymbolTable = headers_.symbols_offset;
+    coff.NumberOfSymbols = headers_.symbol_count;
+    if (headers_.wide)
+      write_optional<object::pe32plus_header>();
+    else
+      write_optional<object::pe32_header>();
+    write_directories();
+    // Bound imports, which are dropped, lie behind the section headers.
+    std::fill(file_.begin() + static_cast<ptrdiff_t>(headers_.sections_offset),
+              file_.begin() + static_cast<ptrdiff_t>(headers_size_), uint8_t{0});
+    auto* records = reinterpret_cast<object::coff_section*>(&file_[headers_.sections_offset]);
+    for (const OutputSection& section : sections_) {
+      object::coff_section& record = *records++;
+      std::copy_n(section.name.begin(), std::min(section.name.size(), kLongestSectionName),
+                  record.Name);
+      record.VirtualSize = static_cast<uint32_t>(section.size);
+      record.VirtualAddress = static_cast<uint32_t>(section.place);
+      record.SizeOfRawData =
+          static_cast<uint32_t>(align_up(section.contents.size(), headers_.file_alignment));
+      record.PointerToRawData = static_cast<uint32_t>(section.offset);
+      record.Characteristics = section.flags;
+    }
+  }
+
+  template <typename Header>
+  void write_optional() {
+    auto& header = *reinterpret_cast<Header*>(&file_[headers_.optional_offset]);
+    header.AddressOfEntryPoint =
+        static_cast<uint32_t>(output_.entry == 0 ? 0 : output_.entry - headers_.base);
+    header.SizeOfImage = static_cast<uint32_t>(end_);
+    header.SizeOfHeaders = static_cast<uint32_t>(headers_size_);
+    uint64_t code = 0;
+    for (const OutputSection& section : sections_)
+      if ((section.flags & kCode) != 0)
+        code += align_up(section.contents.size(), headers_.file_alignment);
+    header.SizeOfCode = static_cast<uint32_t>(code);
+  }
+
+  void write_directories() {
+    for (const NewImage::MovedSection& each : output_.moved)
+      if (input_.sections[each.section].name == kFunctionTable)
+        headers_.directories[kExceptions] = {static_cast<uint32_t>(each.address - headers_.base),
+                                             static_cast<uint32_t>(each.contents.size())};
+    auto* records = reinterpret_cast<object::data_directory*>(&file_[headers_.directories_offset]);
+    const auto set = [&](size_t number, const DataDirectory& directory) {
+      records[number].RelativeVirtualAddress = directory.place;
+      records[number].Size = directory.size;
+    };
+    for (const size_t number : {size_t{kExceptions}, size_t{kBaseRelocations}})
+      if (headers_.directories[number].present()) set(number, headers_.directories[number]);
+    for (const size_t number : {size_t{kCertificates}, size_t{kDebug}, size_t{kBoundImports}})
+      if (headers_.directories[number].present()) set(number, {});
+  }
+
+  void write_checksum() {
+    if (headers_.checksum == 0) return;
+    const uint64_t place = headers_.optional_offset + 64;  // in both kinds of headers
+    store(&file_[place], uint32_t{0});
+    store(&file_[place], static_cast<uint32_t>(checksum_part(file_) + file_.size()));
+  }
+
+  const Image& input_;
+  const NewImage& output_;
+  Headers headers_;
+  std::vector<uint8_t> contents_;  // the input's file, changed in place
+  std::vector<OutputSection> sections_;
+  std::vector<uint8_t> base_relocations_;
+  uint64_t end_ = 0;  // of the sections so far, relative to the base
+  uint64_t headers_size_ = 0;
+  std::vector<uint8_t> file_;
+};
+
+}  // namespace
+
+AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
+  if (memory.size != 0) throw Error("PE images cannot be instrumented yet", image.path);
+  const Headers headers = read_headers(image.file, image.path);
+  AddedSegment segment;
+  segment.address = segment.free_address = headers.base + end_of_kept_sections(headers);
+  if (headers.directories[kCertificates].present())
+    segment.losses.push_back("the certificate, which signs the input, is left out");
+  if (headers.directories[kDebug].present())
+    segment.losses.push_back("the debug information, which describes the input, is left out");
+  return segment;
+}
+
+std::vector<uint8_t> write(const Image& input, const NewImage& output) {
+  return Writer(input, output).write();
+}
+
+}  // namespace respike::pe

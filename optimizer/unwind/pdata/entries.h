@@ -1,0 +1,40 @@
+#pragma once
+// Entries of a function table as they lie in an image; private to this folder.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "optimizer/image/image.h"
+
+namespace respike::pdata {
+
+inline constexpr std::string_view kSection = ".pdata";
+/// Instructions have 4 bytes: the lowest bits of addresses are flags.
+inline constexpr uint64_t kInstruction = 4;
+
+struct Entry {
+  uint64_t begin = 0;  // addresses, half-open
+  uint64_t end = 0;
+  uint64_t handler = 0;
+  uint64_t handler_data = 0;
+  uint64_t prolog_end = 0;  // behind the last instruction of the prolog
+
+  /// Whether the entry says no more than where a procedure and its prolog are.
+  bool is_plain() const {
+    return handler == 0 && handler_data == 0 && (begin | end | prolog_end) % kInstruction == 0 &&
+           begin <= prolog_end && prolog_end <= end && begin < end;
+  }
+  bool operator==(const Entry&) const = default;
+};
+
+/// Bytes of a field, of which an entry has 5.
+uint64_t field_size(const Image& image);
+
+/// The table of an image, by address; empty when there is none.
+std::vector<Entry> read_entries(const Image& image);
+
+/// Puts entries into bytes.
+std::vector<uint8_t> write_entries(std::span<const Entry> entries, uint64_t field);
+
+}  // namespace respike::pdata

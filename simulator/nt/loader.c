@@ -1,0 +1,331 @@
+// Loads a program for Windows NT on Alpha and runs it: a Linux program for Alpha, for an emulator.
+//
+// It does what NT's loader does: maps the sections of the image, adds the distance to the preferred
+// base to everything that base relocations name, and binds imports. Instead of NT's libraries there
+// is the C library: an import is bound to the function of that name. All of the image, of its stack
+// and of the code that leads to the C library lies below 2 GB, as on NT.
+//
+// Example: "loader --base 0x1230000 lua.exe script.lua" binds printf of lua.exe to the C library's.
+//
+// Source: Microsoft PE/COFF specification, sections 2 to 6. Code of the C library expects its own
+// address in register 27, which code for NT does not set: a thunk for each import does.
+//
+// Limits: one image, which imports from the C library alone; no TLS; main() gets the arguments.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { kMachine = 0x184, kPe32 = 0x10b, kDirectories = 16, kThunkWords = 6 };
+enum { kImports = 1, kBaseRelocations = 5 };
+enum { kAbsolute = 0, kHigh = 1, kLow = 2, kHighLow = 3, kHighAdjusted = 4 };
+#define STACK_ADDRESS 0x20000000ul
+#define STACK_SIZE 0x800000ul
+#define THUNKS_ADDRESS 0x10000000ul
+#define THUNKS_SIZE 0x20000ul
+
+static const char* program;
+
+static void fail(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(stderr, "respike-nt: %s: ", program);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  exit(125);
+}
+
+static uint16_t load16(const uint8_t* p) {
+  uint16_t value;
+  memcpy(&value, p, sizeof value);
+  return value;
+}
+
+static uint32_t load32(const uint8_t* p) {
+  uint32_t value;
+  memcpy(&value, p, sizeof value);
+  return value;
+}
+
+static void store16(uint8_t* p, uint16_t value) {
+  memcpy(p, &value, sizeof value);
+}
+
+static void store32(uint8_t* p, uint32_t value) {
+  memcpy(p, &value, sizeof value);
+}
+
+// ---- the file
+
+struct file {
+  uint8_t* bytes;
+  size_t size;
+};
+
+static struct file read_file(const char* path) {
+  struct file file = {0};
+  FILE* stream = fopen(path, "rb");
+  if (stream == NULL) fail("%s", strerror(errno));
+  fseek(stream, 0, SEEK_END);
+  file.size = ftell(stream);
+  rewind(stream);
+  file.bytes = malloc(file.size + 1);
+  if (file.bytes == NULL || fread(file.bytes, 1, file.size, stream) != file.size)
+    fail("the file cannot be read");
+  fclose(stream);
+  return file;
+}
+
+struct image {
+  uint8_t* memory;
+  uint32_t size;
+  uint32_t entry;  // the last three are relative to `memory`
+  uint32_t directory[kDirectories];
+  uint32_t directory_size[kDirectories];
+};
+
+/// Where `size` bytes of the image are; they must be in the image.
+static uint8_t* at(const struct image* image, uint32_t place, uint32_t size) {
+  if (place > image->size || size > image->size - place) fail("%#x is not in the image", place);
+  return image->memory + place;
+}
+
+/// The file's bytes from `offset` on.
+static const uint8_t* in_file(const struct file* file, uint64_t offset, uint64_t size) {
+  if (offset > file->size || size > file->size - offset) fail("the file is too short");
+  return file->bytes + offset;
+}
+
+static void* map(uint64_t address, uint64_t size, const char* what) {
+  void* memory = mmap((void*)address, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (memory != (void*)address) fail("there is no room for %s at %#lx", what, address);
+  return memory;
+}
+
+// ---- relocations and imports
+
+static void relocate_word(const struct image* image, uint32_t place, unsigned kind,
+                          uint16_t parameter, uint32_t distance) {
+  uint8_t* p;
+  switch (kind) {
+    case kAbsolute:
+      return;
+    case kHigh:
+      p = at(image, place, 2);
+      store16(p, load16(p) + (distance >> 16));
+      return;
+    case kLow:
+      p = at(image, place, 2);
+      store16(p, load16(p) + distance);
+      return;
+    case kHighLow:
+      p = at(image, place, 4);
+      store32(p, load32(p) + distance);
+      return;
+    case kHighAdjusted:
+      p = at(image, place, 2);
+      store16(p, (((uint32_t)load16(p) << 16) + (int16_t)parameter + distance + 0x8000) >> 16);
+      return;
+    default:
+      fail("base relocations of kind %u are unknown", kind);
+  }
+}
+
+static void relocate(const struct image* image, uint32_t distance) {
+  const uint32_t start = image->directory[kBaseRelocations],
+                 size = image->directory_size[kBaseRelocations];
+  if (distance == 0) return;
+  if (size == 0) fail("the image has no base relocations and can only be at its own base");
+  for (uint32_t block = start; block < start + size;) {
+    const uint32_t page = load32(at(image, block, 8)), length = load32(at(image, block, 8) + 4);
+    if (length < 8) fail("a block of base relocations is damaged");
+    for (uint32_t i = 8; i + 2 <= length; i += 2) {
+      const uint16_t entry = load16(at(image, block + i, 2));
+      uint16_t parameter = 0;
+      if (entry >> 12 == kHighAdjusted) parameter = load16(at(image, block + (i += 2), 2));
+      relocate_word(image, page + (entry & 0xfff), entry >> 12, parameter, distance);
+    }
+    block += length;
+  }
+}
+
+static FILE* stream(int number) {
+  return number == 0 ? stdin : number == 1 ? stdout : stderr;
+}
+
+static int count_bits(unsigned long value) {
+  return __builtin_popcountl(value);
+}
+
+static int leading_zeros(unsigned long value) {
+  return __builtin_clzl(value);
+}
+
+static int trailing_zeros(unsigned long value) {
+  return __builtin_ctzl(value);
+}
+
+static int at_exit(void (*function)(void)) {
+  return atexit(function);
+}
+
+extern char divq[] __asm__("__divq"), divl[] __asm__("__divl"), divqu[] __asm__("__divqu"),
+    divlu[] __asm__("__divlu"), remq[] __asm__("__remq"), reml[] __asm__("__reml"),
+    remqu[] __asm__("__remqu"), remlu[] __asm__("__remlu");
+
+/// What the C library does not export.
+static const struct {
+  const char* name;
+  void* function;
+} kOwn[] = {
+    {"respike_nt_stream", stream},
+    {"__popcountdi2", count_bits},
+    {"__clzdi2", leading_zeros},
+    {"__ctzdi2", trailing_zeros},
+    {"atexit", at_exit},
+    {"__divq", divq},
+    {"__divl", divl},
+    {"__divqu", divqu},
+    {"__divlu", divlu},
+    {"__remq", remq},
+    {"__reml", reml},
+    {"__remqu", remqu},
+    {"__remlu", remlu},
+};
+
+static void* function_named(const char* name) {
+  for (size_t i = 0; i < sizeof kOwn / sizeof kOwn[0]; ++i)
+    if (strcmp(kOwn[i].name, name) == 0) return kOwn[i].function;
+  void* function = dlsym(RTLD_DEFAULT, name);
+  if (function == NULL) fail("there is no function %s for it to import", name);
+  return function;
+}
+
+/// Code below 2 GB that jumps to a function with the function's address in register 27.
+static uint32_t make_thunk(void* function) {
+  static uint32_t* next;
+  static uint32_t* end;
+  if (next == NULL) {
+    next = map(THUNKS_ADDRESS, THUNKS_SIZE, "thunks");
+    end = next + THUNKS_SIZE / sizeof *next;
+  }
+  if (end - next < kThunkWords) fail("it imports too much");
+  uint32_t* thunk = next;
+  next += kThunkWords;
+  thunk[0] = 0xc3800000;  // br $28, the next instruction
+  thunk[1] = 0xa77c000c;  // ldq $27, 12($28)
+  thunk[2] = 0x6bfb0000;  // jmp ($27)
+  memcpy(thunk + 4, &function, sizeof function);
+  return (uint32_t)(uintptr_t)thunk;
+}
+
+static const char* text_in(const struct image* image, uint32_t place) {
+  const char* text = (const char*)at(image, place, 1);
+  if (memchr(text, 0, image->size - place) == NULL) fail("a name is damaged");
+  return text;
+}
+
+static void bind_imports(const struct image* image) {
+  uint32_t descriptor = image->directory[kImports];
+  if (image->directory_size[kImports] == 0) return;
+  for (;; descriptor += 20) {
+    const uint8_t* fields = at(image, descriptor, 20);
+    const uint32_t table = load32(fields + 16);
+    uint32_t names = load32(fields);
+    if (load32(fields + 12) == 0) return;
+    if (names == 0) names = table;
+    for (uint32_t i = 0;; i += 4) {
+      const uint32_t name = load32(at(image, names + i, 4));
+      if (name == 0) break;
+      if ((name & 0x80000000) != 0) fail("it imports by number");
+      void* function = function_named(text_in(image, name + 2));
+      store32(at(image, table + i, 4), make_thunk(function));
+    }
+  }
+}
+
+// ---- loading
+
+static struct image load_image(const struct file* file, uint64_t base) {
+  if (file->size < 64 || memcmp(file->bytes, "MZ", 2) != 0) fail("this is no PE file");
+  const uint64_t headers = load32(in_file(file, 0x3c, 4));
+  const uint8_t* coff = in_file(file, headers, 24 + 96);
+  const uint8_t* optional = coff + 24;
+  if (memcmp(coff, "PE\0\0", 4) != 0) fail("this is no PE file");
+  if (load16(coff + 4) != kMachine || load16(optional) != kPe32)
+    fail("it is for machine %#x, not for Alpha with 32-bit addresses", load16(coff + 4));
+  const unsigned sections = load16(coff + 6), optional_size = load16(coff + 20);
+  in_file(file, headers + 24, optional_size + 40ul * sections);
+
+  const uint64_t preferred = load32(optional + 28);
+  struct image image = {.size = load32(optional + 56), .entry = load32(optional + 16)};
+  if (base == 0) base = preferred;
+  if (base % 0x10000 != 0 || base + image.size > 0x7fff0000) fail("no image can be at %#lx", base);
+  image.memory = map(base, image.size, "the image");
+  const uint32_t header_size = load32(optional + 60);
+  memcpy(at(&image, 0, header_size), in_file(file, 0, header_size), header_size);
+  for (unsigned i = 0; i < sections; ++i) {
+    const uint8_t* section = optional + optional_size + 40 * i;
+    const uint32_t size = load32(section + 8), place = load32(section + 12),
+                   in_image = load32(section + 16), offset = load32(section + 20);
+    const uint32_t copied = size != 0 && size < in_image ? size : in_image;
+    at(&image, place, size);
+    if (copied != 0) memcpy(at(&image, place, copied), in_file(file, offset, copied), copied);
+  }
+  const uint32_t directories = load32(optional + 92);
+  for (uint32_t i = 0; i < directories && i < kDirectories; ++i) {
+    image.directory[i] = load32(in_file(file, headers + 24 + 96 + 8 * i, 8));
+    image.directory_size[i] = load32(in_file(file, headers + 24 + 100 + 8 * i, 4));
+  }
+  relocate(&image, (uint32_t)(base - preferred));
+  bind_imports(&image);
+  return image;
+}
+
+/// Calls the entry on a stack below 2 GB. The entry does not keep gp.
+static long call_entry(const struct image* image, long count, char** arguments) {
+  uint8_t* stack = map(STACK_ADDRESS, STACK_SIZE, "the stack");
+  register void* entry __asm__("$27") = at(image, image->entry, 4);
+  register long first __asm__("$16") = count;
+  register char** second __asm__("$17") = arguments;
+  register char** third __asm__("$18") = environ;
+  register uint8_t* top __asm__("$9") = stack + STACK_SIZE - 256;
+  register long result __asm__("$0");
+  __asm__ volatile(
+      "mov $30,$10\n\t"
+      "mov $9,$30\n\t"
+      "jsr $26,($27),0\n\t"
+      "ldgp $29,0($26)\n\t"
+      "mov $10,$30"
+      : "=r"(result), "+r"(entry), "+r"(first), "+r"(second), "+r"(third)
+      : "r"(top)
+      : "memory", "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$10", "$19", "$20", "$21", "$22",
+        "$23", "$24", "$25", "$26", "$28", "$f0", "$f1", "$f10", "$f11", "$f12", "$f13", "$f14",
+        "$f15", "$f16", "$f17", "$f18", "$f19", "$f20", "$f21", "$f22", "$f23", "$f24", "$f25",
+        "$f26", "$f27", "$f28", "$f29", "$f30");
+  return result;
+}
+
+int main(int count, char** arguments) {
+  uint64_t base = 0;
+  int first = 1;
+  program = "";
+  if (count > 2 && strcmp(arguments[1], "--base") == 0) {
+    base = strtoul(arguments[2], NULL, 0);
+    first = 3;
+  }
+  if (first >= count) fail("usage: [--base ADDRESS] PROGRAM.exe [ARGUMENTS]");
+  program = arguments[first];
+  const struct file file = read_file(program);
+  const struct image image = load_image(&file, base);
+  free(file.bytes);
+  exit((int)call_entry(&image, count - first, arguments + first));
+}

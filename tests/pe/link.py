@@ -1,0 +1,311 @@
+"""Links objects in NT's form (convert.py) into an image of the kind that Microsoft's linker made for Alpha.
+
+Format: the Microsoft PE/COFF specification; machine 0x184 with PE32 headers, sections on pages of 8 KB. Base
+relocations as Open Watcom's linker makes them for Alpha: HIGHADJ with the low half of the target (or HIGH) at the ldah
+of an address, HIGHLOW at words, nothing at lower halves, since images move by multiples of 64 KB.
+
+Undefined names are imported. Each gets a stub in .text, as import libraries have them: load the slot of the import
+address table, jump. Pointers in data have 64 bits, since no compiler for Alpha at hand makes smaller ones: their upper
+half stays 0, and the lower half has the base relocation.
+"""
+
+import collections
+import dataclasses
+import struct
+
+from objects import ABSOLUTE, ALLOC, LOCAL, NOBITS, PROGBITS, UNDEFINED, WEAK, WRITE, Object
+
+SECTION_ALIGNMENT, FILE_ALIGNMENT = 0x2000, 0x200
+HIGH, HIGHLOW, HIGHADJ = 1, 3, 4
+# Relocations of ELF objects for Alpha.
+NONE, REFLONG, REFQUAD, BRADDR, HINT, GPRELHIGH, GPRELLOW, BRSGP = 0, 1, 2, 7, 8, 17, 18, 28
+PROCEDURE = 2
+CHARACTERISTICS = {
+    ".text": 0x60000020,
+    ".rdata": 0x40000040,
+    ".data": 0xC0000040,
+    ".pdata": 0x40000040,
+    ".idata": 0xC0000040,
+    ".edata": 0x40000040,
+    ".reloc": 0x42000040,
+}
+
+
+@dataclasses.dataclass
+class Options:
+    base: int = 0x400000
+    entry: str = "main"
+    high: bool = False  # HIGH instead of HIGHADJ
+    library: str = "crtdll.dll"  # from which undefined names come
+    exports: tuple = ()
+    dll_name: str = ""
+    base_relocations: bool = True
+    symbols: bool = False  # a COFF symbol table with the names of procedures
+
+
+def align(value, unit):
+    return -(-value // unit) * unit
+
+
+def output_section(section):
+    for prefix, name in ((".text", ".text"), (".rodata", ".rdata"), (".data", ".data"), (".bss", ".data"), (".pdata", ".pdata")):
+        if section.name == prefix or section.name.startswith(prefix + "."):
+            return name
+    return ".data" if section.flags & WRITE else ".rdata"
+
+
+def is_missing(symbol):
+    """Whether the symbol may stay undefined: it is 0 then, unless another object defines it."""
+    return symbol.section == UNDEFINED and symbol.binding == WEAK
+
+
+class Linker:
+    def __init__(self, paths, options):
+        self.options = options
+        self.objects = [Object(p) for p in paths]
+        self.order = [".text", ".rdata", ".data", ".pdata"]
+        self.contents = {name: bytearray() for name in self.order}
+        self.size, self.rva = {}, {}
+        self.places = {}  # (object, section): output section, offset
+        self.globals = {}  # name: rva
+        self.stubs = {}  # name: offset in .text
+        self.slots = {}  # name: rva in the import address table
+        self.base_relocations = []  # rva, kind, parameter
+        self.directories = [(0, 0)] * 16
+
+    def put(self, name, data, alignment):
+        content = self.contents[name]
+        content.extend(bytes(-len(content) % alignment))
+        content.extend(data)
+        return len(content) - len(data)
+
+    def collect(self):
+        for number, each in enumerate(self.objects):
+            for index, section in enumerate(each.sections):
+                if section.flags & ALLOC and section.size and section.kind == PROGBITS and section.name != ".eh_frame":
+                    name = output_section(section)
+                    self.places[number, index] = (name, self.put(name, section.data, section.alignment))
+        undefined, defined = set(), set()
+        for each in self.objects:
+            for symbol in each.symbols:
+                if symbol.name and symbol.binding != LOCAL and not is_missing(symbol):
+                    (undefined if symbol.section == UNDEFINED else defined).add(symbol.name)
+        for name in sorted(undefined - defined):
+            self.stubs[name] = self.put(".text", bytes(12), 16)
+        memory = len(self.contents[".data"])
+        for number, each in enumerate(self.objects):
+            for index, section in enumerate(each.sections):
+                if section.flags & ALLOC and section.size and section.kind == NOBITS:
+                    memory = align(memory, section.alignment)
+                    self.places[number, index] = (".data", memory)
+                    memory += section.size
+        self.size = {name: len(content) for name, content in self.contents.items()}
+        self.size[".data"] = max(memory, self.size[".data"])
+
+    def add_section(self, name, content):
+        """Puts a section behind all others, once the rva of the section, `self.end`, is known."""
+        self.contents[name], self.size[name], self.rva[name] = bytearray(content), len(content), self.end
+        if name not in self.order:
+            self.order.append(name)
+        self.end += align(max(len(content), 1), SECTION_ALIGNMENT)
+
+    def place(self):
+        self.end = SECTION_ALIGNMENT
+        for name in self.order:
+            self.rva[name] = self.end
+            self.end += align(max(self.size[name], 1), SECTION_ALIGNMENT)
+        if self.stubs:
+            self.make_imports()
+        for number, each in enumerate(self.objects):
+            for symbol in each.symbols:
+                if symbol.name and symbol.binding != LOCAL and (number, symbol.section) in self.places:
+                    self.globals[symbol.name] = self.address_in(number, symbol.section) + symbol.value
+        for name, offset in self.stubs.items():
+            self.globals[name] = self.rva[".text"] + offset
+        if self.options.exports:
+            self.make_exports()
+
+    def address_in(self, number, section):
+        name, offset = self.places[number, section]
+        return self.rva[name] + offset
+
+    def make_imports(self):
+        """Descriptors of one library and the end, names, addresses, texts."""
+        names, start = list(self.stubs), self.end
+        lookup = 40
+        table = lookup + 4 * (len(names) + 1)
+        texts_at = table + 4 * (len(names) + 1)
+        texts, entries = bytearray(), bytearray()
+        for index, name in enumerate(names):
+            texts += bytes(len(texts) & 1)
+            entries += struct.pack("<I", start + texts_at + len(texts))
+            texts += struct.pack("<H", 0) + name.encode() + b"\0"
+            self.slots[name] = start + table + 4 * index
+        entries += bytes(4)
+        library = start + texts_at + len(texts)
+        texts += self.options.library.encode() + b"\0"
+        content = struct.pack("<5I", start + lookup, 0, 0, library, start + table) + bytes(20) + entries + entries + texts
+        self.directories[1] = (start, 40)
+        self.directories[12] = (start + table, 4 * (len(names) + 1))
+        self.add_section(".idata", content)
+
+    def make_exports(self):
+        names, start = sorted(self.options.exports), self.end
+        functions = 40
+        name_table = functions + 4 * len(names)
+        ordinals = name_table + 4 * len(names)
+        texts_at = ordinals + 2 * len(names)
+        texts, name_rvas = bytearray((self.options.dll_name or "program.exe").encode() + b"\0"), []
+        for name in names:
+            name_rvas.append(start + texts_at + len(texts))
+            texts += name.encode() + b"\0"
+        content = struct.pack(
+            "<IIHHIIIIIII", 0, 0, 0, 0, start + texts_at, 1, len(names), len(names),
+            start + functions, start + name_table, start + ordinals,
+        )
+        content += b"".join(struct.pack("<I", self.globals[n]) for n in names)
+        content += struct.pack(f"<{len(names)}I", *name_rvas) + struct.pack(f"<{len(names)}H", *range(len(names)))
+        self.directories[0] = (start, len(content) + len(texts))
+        self.add_section(".edata", content + texts)
+
+    def target_of(self, number, relocation):
+        symbol = self.objects[number].symbols[relocation.symbol]
+        if symbol.section == ABSOLUTE:
+            raise ValueError(f"the absolute symbol {symbol.name}")
+        if symbol.section != UNDEFINED and (symbol.binding == LOCAL or not symbol.name):
+            return self.address_in(number, symbol.section) + symbol.value + relocation.addend
+        if symbol.name not in self.globals and is_missing(symbol):
+            return None
+        if symbol.name not in self.globals:
+            raise ValueError(f"{symbol.name} is not defined")
+        return self.globals[symbol.name] + relocation.addend
+
+    def form_high(self, content, offset, place, address):
+        word = struct.unpack_from("<I", content, offset)[0] & 0xFFFF0000
+        struct.pack_into("<I", content, offset, word | (address + 0x8000) >> 16 & 0xFFFF)
+        self.base_relocations.append((place, HIGH, None) if self.options.high else (place, HIGHADJ, address & 0xFFFF))
+
+    def relocate(self):
+        for number, each in enumerate(self.objects):
+            for relocation in each.relocations:
+                if (number, relocation.section) in self.places:
+                    self.apply(number, relocation)
+        for name, offset in self.stubs.items():
+            text, slot = self.contents[".text"], self.slots[name] + self.options.base
+            struct.pack_into("<3I", text, offset, 0x277F0000, 0xA37B0000 | slot & 0xFFFF, 0x6BFB0000)
+            self.form_high(text, offset, self.rva[".text"] + offset, slot)
+
+    def apply(self, number, relocation):
+        kind = relocation.kind
+        if kind in (NONE, HINT):
+            return
+        name, start = self.places[number, relocation.section]
+        content, offset = self.contents[name], start + relocation.offset
+        place, target = self.rva[name] + offset, self.target_of(number, relocation)
+        if target is None:  # everything is 0, and no loader changes it
+            return
+        address = target + self.options.base
+        word = struct.unpack_from("<I", content, offset)[0]
+        if kind in (REFLONG, REFQUAD):
+            struct.pack_into("<I" if kind == REFLONG else "<Q", content, offset, address)
+            self.base_relocations.append((place, HIGHLOW, None))
+        elif kind == GPRELHIGH:
+            self.form_high(content, offset, place, address)
+        elif kind == GPRELLOW:
+            struct.pack_into("<I", content, offset, word & 0xFFFF0000 | address & 0xFFFF)
+        elif kind in (BRADDR, BRSGP):
+            struct.pack_into("<I", content, offset, word & 0xFFE00000 | (target - place - 4) >> 2 & 0x1FFFFF)
+        else:
+            raise ValueError(f"relocation type {kind}")
+
+    def make_base_relocations(self):
+        pages = collections.defaultdict(bytearray)
+        for place, kind, parameter in sorted(self.base_relocations, key=lambda r: r[0]):
+            page = pages[place & ~0xFFF]
+            page += struct.pack("<H", kind << 12 | place & 0xFFF)
+            if parameter is not None:
+                page += struct.pack("<H", parameter)
+        content = bytearray()
+        for page, entries in pages.items():
+            entries += bytes(-len(entries) % 4)
+            content += struct.pack("<II", page, 8 + len(entries)) + entries
+        self.directories[5] = (self.end, len(content))
+        self.add_section(".reloc", content)
+
+    def coff_symbols(self):
+        """Symbols of procedures, in order of addresses, and their names."""
+        found = []
+        for number, each in enumerate(self.objects):
+            for symbol in each.symbols:
+                if symbol.kind == PROCEDURE and (number, symbol.section) in self.places:
+                    name, offset = self.places[number, symbol.section]
+                    found.append((offset + symbol.value, symbol.name, symbol.binding))
+        table, names = bytearray(), bytearray(4)
+        for value, text, binding in sorted(found):
+            encoded = text.encode()
+            if len(encoded) > 8:
+                field = struct.pack("<II", 0, len(names))
+                names += encoded + b"\0"
+            else:
+                field = encoded.ljust(8, b"\0")
+            table += field + struct.pack("<IhHBB", value, 1, 0x20, 3 if binding == LOCAL else 2, 0)
+        struct.pack_into("<I", names, 0, len(names))
+        return len(table) // 18, bytes(table + names)
+
+    def write(self):
+        options = self.options
+        headers_size = align(0x80 + 24 + 224 + 40 * len(self.order), FILE_ALIGNMENT)
+        section_headers, body = bytearray(), bytearray()
+        for name in self.order:
+            raw = bytes(self.contents[name]) + bytes(-len(self.contents[name]) % FILE_ALIGNMENT)
+            section_headers += struct.pack(
+                "<8sIIIIIIHHI", name.encode(), self.size[name], self.rva[name], len(raw),
+                headers_size + len(body) if raw else 0, 0, 0, 0, 0, CHARACTERISTICS[name],
+            )
+            body += raw
+        count, symbols = self.coff_symbols() if options.symbols else (0, b"")
+        self.directories[3] = (self.rva[".pdata"], self.size[".pdata"])
+        header = bytearray(0x80)
+        header[:2] = b"MZ"
+        struct.pack_into("<I", header, 0x3C, 0x80)
+        characteristics = 0x10E & ~(8 if symbols else 0) | (0x2000 if options.dll_name else 0) | (0 if options.base_relocations else 1)
+        header += b"PE\0\0" + struct.pack(
+            "<HHIIIHH", 0x184, len(self.order), 0x35000000, headers_size + len(body) if symbols else 0, count, 224, characteristics
+        )
+        header += struct.pack(
+            "<HBBIIIIII", 0x10B, 3, 10, align(self.size[".text"], FILE_ALIGNMENT), 0, 0,
+            self.globals.get(options.entry, 0), self.rva[".text"], self.rva[".data"],
+        )
+        header += struct.pack(
+            "<IIIHHHHHHIIIIHHIIIIII", options.base, SECTION_ALIGNMENT, FILE_ALIGNMENT, 4, 0, 0, 0, 4, 0, 0, self.end,
+            headers_size, 0, 3, 0, 0x100000, 0x2000, 0x100000, 0x2000, 0, 16,
+        )
+        for directory in self.directories:
+            header += struct.pack("<II", *directory)
+        header += section_headers
+        image = bytearray(header + bytes(headers_size - len(header)) + body + symbols)
+        struct.pack_into("<I", image, 0x80 + 24 + 64, checksum(image))
+        return bytes(image)
+
+    def link(self):
+        self.collect()
+        self.place()
+        self.relocate()
+        if self.options.base_relocations:
+            self.make_base_relocations()
+        return self.write()
+
+
+def checksum(image):
+    """ImageHlp's sum of the file, whose own field counts as 0: 16-bit words with end-around carry, plus the size."""
+    data = bytes(image) + bytes(len(image) % 2)
+    total = 0
+    for (word,) in struct.iter_unpack("<H", data):
+        total += word
+        total = (total & 0xFFFF) + (total >> 16)
+    return (total & 0xFFFF) + len(image)
+
+
+def link(objects, options):
+    """The bytes of the image."""
+    return Linker(objects, options).link()
