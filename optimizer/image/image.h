@@ -169,7 +169,7 @@ class Image {
   uint64_t base = 0;               // the address that RelocationRole::image_relative32 counts from
   uint64_t section_alignment = 1;  // loaders want the address of every added section to be a
                                    // multiple of this
-  bool dynamic = false;  // has a dynamic section
+  bool dynamic = false;            // has a dynamic section
   uint64_t entry = 0;
   std::span<const uint8_t> file;  // all bytes
   uint64_t loaded_end = 0;        // offset in the file behind headers, segments, loaded sections
