@@ -61,6 +61,7 @@ constexpr uint64_t kLongestWalk = 1'000'000, kWalkPerBlock = 500;
 // Most blocks of a procedure for ext-TSP, whose time is the square of their number: a tenth of a
 // second for 2,000.
 constexpr std::ptrdiff_t kMostForExtTsp = 2000;
+constexpr uint64_t kReachesAll = uint64_t{1} << 30;  // bytes that a branch reaches: all code
 
 class Builder {
  public:
@@ -101,6 +102,7 @@ class Builder {
     for (uint32_t p = 0; p < pieces_.size(); ++p)
       (pieces_[p].part == Part::hot || !apart ? hot : others).push_back(p);
     const size_t before = arrange(others);
+    if (before == 0) sort_cold(others);
     hot = in_order(hot);
     const auto in_front = others.begin() + static_cast<ptrdiff_t>(before);
     std::vector<uint32_t> order(others.begin(), in_front);
@@ -282,6 +284,21 @@ class Builder {
     return before;
   }
 
+  /// Puts cold pieces into an order by calls and heat. `others` begins with them. Another input may
+  /// run much of what this profile calls cold, and then the order matters as it does for hot code.
+  /// Where branches are short, the order of the input stays, which keeps far branches few.
+  void sort_cold(std::vector<uint32_t>& others) const {
+    if (options_.pieces == Pieces::original) return;
+    if (program_.machine->branches.reach < kReachesAll) return;
+    const auto end = std::partition_point(
+        others.begin(), others.end(), [&](uint32_t p) { return pieces_[p].part == Part::cold; });
+    const std::vector<uint32_t> cold(others.begin(), end);
+    const PiecesToPlace known = to_place(cold);
+    const std::vector<uint32_t> order =
+        place_cache_directed(known.sizes, known.heat, find_affinities(cold, known.number));
+    for (size_t i = 0; i < order.size(); ++i) others[i] = cold[order[i]];
+  }
+
   void find_pieces() {
     numbers_ = BlockNumbers(program_);
     piece_of_.assign(numbers_.count(), kNone);
@@ -290,16 +307,27 @@ class Builder {
       for (const BlockId b : pieces_[p].blocks) piece_of_[numbers_(pieces_[p].procedure, b)] = p;
   }
 
-  std::vector<uint32_t> in_order(const std::vector<uint32_t>& hot) {
-    if (options_.pieces == Pieces::original) return hot;
-    std::vector<uint32_t> number(pieces_.size(), kNone);
+  /// What placement asks of some pieces.
+  struct PiecesToPlace {
+    std::vector<uint32_t> number;  // by piece: its index among these, or kNone
     std::vector<uint64_t> sizes;
     std::vector<double> heat;
-    for (uint32_t i = 0; i < hot.size(); ++i) {
-      number[hot[i]] = i;
-      sizes.push_back(pieces_[hot[i]].size);
-      heat.push_back(pieces_[hot[i]].heat);
+  };
+
+  PiecesToPlace to_place(const std::vector<uint32_t>& pieces) const {
+    PiecesToPlace result;
+    result.number.assign(pieces_.size(), kNone);
+    for (uint32_t i = 0; i < pieces.size(); ++i) {
+      result.number[pieces[i]] = i;
+      result.sizes.push_back(pieces_[pieces[i]].size);
+      result.heat.push_back(pieces_[pieces[i]].heat);
     }
+    return result;
+  }
+
+  std::vector<uint32_t> in_order(const std::vector<uint32_t>& hot) {
+    if (options_.pieces == Pieces::original) return hot;
+    const auto [number, sizes, heat] = to_place(hot);
     std::vector<Affinity> affinities = find_affinities(hot, number);
     std::vector<uint32_t> order;
     if (options_.pieces == Pieces::colour)

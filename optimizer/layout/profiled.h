@@ -51,7 +51,8 @@ struct Forecast {
 
 /// An order of all movable code by the counts that `program` carries. Hot code comes first; then,
 /// in the order of the input, with `split` all cold code, then the idle code of procedures that
-/// ran, then procedures that never ran. Of a large text, half of the code that is not hot comes
+/// ran, then procedures that never ran. Where branches reach all code, cold code is in an order by
+/// calls and heat. Of a large text, half of the code that is not hot comes
 /// before hot code, mirrored.
 ///
 /// `input`: what the input executed, by procedure (executed_in_input()), or empty. Where the wanted

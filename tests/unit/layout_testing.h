@@ -44,6 +44,16 @@ inline const Machine& issuing_fake_machine() {
   return machine;
 }
 
+/// The fake machine with branches that reach all code.
+inline const Machine& far_reaching_fake_machine() {
+  static const Machine machine = [] {
+    Machine result = fake_machine();
+    result.branches.reach = uint64_t{1} << 31;
+    return result;
+  }();
+  return machine;
+}
+
 /// A program to which tests add procedures.
 class LayoutProgram {
  public:

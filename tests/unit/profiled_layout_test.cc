@@ -232,6 +232,7 @@ TEST(ProfiledLayout, HoldsEveryBlockOnceWhateverTheCounts) {
     ASSERT_EQ(find_violation(program), std::nullopt);
     set_counts(random, program, round % 3);
     if (below(random, 2) == 0) program.machine = &issuing_fake_machine();
+    if (below(random, 3) == 0) program.machine = &far_reaching_fake_machine();
     for (const LayoutOptions& options : all_options())
       EXPECT_EQ(find_violation(program, profiled_layout(program, options)), std::nullopt)
           << "round " << round << ", " << name_of(options);
@@ -243,6 +244,7 @@ TEST(ProfiledLayout, PutsColdCodeBehindHotCodeAndIdleCodeLast) {
   for (int round = 0; round < 100; ++round) {
     Program program = random_program(random);
     set_counts(random, program, 1 + round % 2);
+    if (below(random, 2) == 0) program.machine = &far_reaching_fake_machine();
     for (const LayoutOptions& options : all_options()) {
       if (!options.split) continue;
       const uint64_t threshold = hot_threshold(program, options.cold_share);
@@ -326,6 +328,47 @@ range 0x1c..0x20 procedure=2 blocks=0..1
   EXPECT_EQ(layout.fragments[2].procedure, 0u);
   EXPECT_EQ(layout.fragments[2].blocks, (std::vector<BlockId>{0, 5, 3}));  // 3 never ran
   EXPECT_EQ(layout.fragments[3].procedure, 1u);
+}
+
+/// The cold procedure a() calls c(), and b() ran less often than both.
+TEST(ProfiledLayout, SortsColdCodeWhereBranchesReachAllCode) {
+  Program program = parse_fake(R"(
+procedure 0 "hot" address=0x0 size=4
+  block 0 at=0x0 size=4 count=1000000 entry
+    0: ret r1,r0,0
+procedure 1 "b" address=0x4 size=4
+  block 0 at=0x4 size=4 count=1 entry
+    4: ret r1,r0,0
+procedure 2 "a" address=0x8 size=8
+  block 0 at=0x8 size=4 count=50 entry
+    8: bsr r0,r0,0 !branch(4#0)
+    -> 1 fall_through count=50
+  block 1 at=0xc size=4 count=50
+    c: ret r1,r0,0
+procedure 3 "idle" address=0x10 size=4
+  block 0 at=0x10 size=4 entry
+    10: ret r1,r0,0
+procedure 4 "c" address=0x14 size=4
+  block 0 at=0x14 size=4 count=50 entry
+    14: ret r1,r0,0
+range 0x0..0x4 procedure=0 blocks=0..1
+range 0x4..0x8 procedure=1 blocks=0..1
+range 0x8..0x10 procedure=2 blocks=0..2
+range 0x10..0x14 procedure=3 blocks=0..1
+range 0x14..0x18 procedure=4 blocks=0..1
+)");
+  ASSERT_EQ(find_violation(program), std::nullopt);
+  const auto order = [&] {
+    std::vector<ProcedureId> result;
+    for (const auto& fragment :
+         profiled_layout(program, {.split = true, .pieces = LayoutOptions::Pieces::colour})
+             .fragments)
+      result.push_back(fragment.procedure);
+    return result;
+  };
+  EXPECT_EQ(order(), (std::vector<ProcedureId>{0, 1, 2, 4, 3}));
+  program.machine = &far_reaching_fake_machine();
+  EXPECT_EQ(order(), (std::vector<ProcedureId>{0, 2, 4, 1, 3}));
 }
 
 constexpr LayoutOptions kPlaced = {
