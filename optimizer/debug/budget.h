@@ -1,6 +1,7 @@
 #pragma once
 // How much work damaged debug information may cause; private to this folder.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -9,16 +10,16 @@
 namespace respike::debug {
 
 /// Work in proportion to the size of the debug information. Entries that share lists or contain
-/// each other, and tables that overlap, could multiply it. A unit is an entry of a list, or a byte
-/// of its expression. May be used by several threads.
+/// each other, and tables that overlap, could multiply it. The budget counts entries of lists and
+/// bytes of their expressions. Several threads may use it.
 class Budget {
  public:
   explicit Budget(uint64_t size) : left_(static_cast<int64_t>(size)) {}
   /// Throws Error when nothing is left.
   void spend(uint64_t amount) {
     constexpr uint64_t kMost = uint64_t{1} << 40;
-    if (left_.fetch_sub(static_cast<int64_t>(amount < kMost ? amount : kMost),
-                        std::memory_order_relaxed) < static_cast<int64_t>(amount))
+    const auto cost = static_cast<int64_t>(std::min(amount, kMost));
+    if (left_.fetch_sub(cost, std::memory_order_relaxed) < cost)
       throw Error("its parts overlap too much");
   }
 

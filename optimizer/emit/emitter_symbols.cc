@@ -81,7 +81,8 @@ void Emitter::move_symbol(Symbol& symbol) const {
                                                       moved.contents.size());
       return;
     }
-  if (is_section || !section.executable() || !section.contains(symbol.value)) return;  // the section's end stays
+  if (is_section || !section.executable()) return;
+  if (!section.contains(symbol.value)) return;  // the section's end stays
   const auto location = block_at(program_, symbol.value);
   if (!location || !program_[location->procedure].movable()) return;
   const uint64_t old = symbol.value;
@@ -133,8 +134,8 @@ std::vector<Emitter::FragmentSymbol> Emitter::fragment_symbols() {
   return symbols;
 }
 
-/// `NAME.frag.N`; of a mangled name `NAME.cold.frag.N`: gdb (13) sets a breakpoint at a function of C++
-/// in all of the clones that such names stand for, but for cold ones.
+/// `NAME.frag.N`; of a mangled name `NAME.cold.frag.N`: gdb (13) takes names with a suffix for clones
+/// of a function of C++, and stops at all clones but cold ones.
 std::string_view Emitter::name_fragment(std::string_view procedure, uint32_t number) {
   const bool is_mangled = procedure.starts_with("_Z") || procedure.starts_with("_R");
   const auto cold = is_mangled && !procedure.ends_with(".cold") ? ".cold" : "";
