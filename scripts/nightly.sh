@@ -20,7 +20,7 @@
 #
 # usage: scripts/nightly.sh [--only PART[,PART...]] [FUZZ-SECONDS]
 #
-# Each of the fourteen fuzzers gets FUZZ-SECONDS, default 3600. A part prints its name and the time
+# Each of the fifteen fuzzers gets FUZZ-SECONDS, default 3600. A part prints its name and the time
 # that it took; the first part that fails ends the run. Example:
 # `scripts/nightly.sh --only gcc,fuzz 60`.
 set -euo pipefail
@@ -125,7 +125,7 @@ run_sanitizers() {
 
 run_fuzz() {
   for target in reader lifter rewrite instrument ia64_lifter ia64_rewrite ia64_instrument x86_64_lifter x86_64_rewrite \
-    x86_64_instrument unwind counting ir_text emulation; do
+    x86_64_instrument unwind counting ir_text emulation debug; do
     tests/fuzz/run.sh "$target" "$fuzz_seconds"
   done
 }

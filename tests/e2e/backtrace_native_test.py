@@ -41,7 +41,7 @@ class Image(backtrace_test.ImageMap):
         at = bisect.bisect_right(self.starts, address) - 1
         if at < 0 or address >= self.ranges[at][0]:
             return "outside"
-        return re.sub(r"(\.cold)?(\.frag\.\d+)?$", "", self.ranges[at][1])
+        return common.procedure_of_piece(self.ranges[at][1])
 
 
 def rewritten(program, layout, folder):

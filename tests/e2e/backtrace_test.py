@@ -21,8 +21,8 @@ main on. Procedures whose entries make the two logs differ belong to the excepti
 The rest is the same sequence in both logs, from which stops are drawn at random, spread over the
 execution and over procedures; K reaches into callees, prologues and epilogues. Then gdb-multiarch,
 attached to qemu's stub, walks both images (backtrace_gdb.py) and unwinds by .eh_frame. The symbols
-of each image name the addresses of its frames. Fragments, NAME.frag.N, count as NAME, aliases as
-one procedure, and code outside the image (libc) as "outside". The digests of the executed
+of each image name the addresses of its frames. Fragments, NAME.frag.N and NAME.cold.frag.N, count as
+NAME, aliases as one procedure, and code outside the image (libc) as "outside". The digests of the executed
 instructions (without branch senses, targets and formed addresses) are compared at each stop, too.
 If they differ, the steps led through the exception and the walk is given up; few walks may end
 so."""
@@ -118,7 +118,7 @@ class ImageMap:
         else:
             at = bisect.bisect_right(self.labels, (address, "\uffff")) - 1
             name = self.labels[at][1] if at >= 0 else "unnamed"
-        return re.sub(r"\.frag\.\d+$", "", name)
+        return common.procedure_of_piece(name)
 
     def places(self, names):
         """[[start, end]] of the code of the symbols that match."""

@@ -529,6 +529,12 @@ class Symbol:
     other: str
 
 
+def procedure_of_piece(name):
+    """The name of the procedure that a symbol's name is a piece of: "walk" of "walk.frag.2", "walk.cold" and
+    "_Z4walkv" of "_Z4walkv.cold.frag.2"."""
+    return re.sub(r"(\.cold)?(\.frag\.\d+)?$", "", name)
+
+
 def read_symbols(image):
     """The symbols of .symtab by readelf, in file order."""
     symbols = []

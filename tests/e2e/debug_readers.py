@@ -88,7 +88,7 @@ class Symbols:
         ranges = collections.defaultdict(set)
         for symbol in common.read_symbols(image):
             if symbol.kind in ("FUNC", "IFUNC") and symbol.size and symbol.section.isdigit():
-                ranges[symbol.value, symbol.value + symbol.size].add(re.sub(r"(\.cold)?(\.frag\.\d+)?$", "", symbol.name))
+                ranges[symbol.value, symbol.value + symbol.size].add(common.procedure_of_piece(symbol.name))
         self.ranges = sorted(ranges.items())
         self.starts = [start for (start, _), _ in self.ranges]
 
