@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """What layouts for x86-64 gain: Respike, LLVM BOLT and others on the same programs, in one run.
 
-  bench/speed.py [--programs sqlite3,lua] [--tools original,bolt,respike] [--pairs 15] [--short]
-                 [--layout WORDS] [--folder build/speed] [--json FILE] [--html FILE] > table.md
+  bench/speed.py [--programs sqlite3,lua] [--tools original,bolt,respike] [--models zen3,goldencove]
+                 [--pairs 15] [--short] [--layout WORDS] [--folder build/speed] [--json FILE]
+                 [--html FILE] > table.md
   bench/speed.py --from FILE [--html FILE]
 
 Each tool has counts of the training input; what is measured is the reference input. A row has the
 changes to the original: executed instructions, misses of an instruction cache of 32 KB and 8 ways,
-taken jumps (without calls and returns), misses of an instruction TLB of 64 entries, and with --pairs
-processor time: the images take turns, and the interval is of the mean ratio, at 95%. Counts are
-exact, by fetch_plugin.cc under QEMU. Each run has to print what the original prints.
+taken jumps (without calls and returns), misses of an instruction TLB of 64 entries, with --models the
+cycles of `respike measure`, and with --pairs processor time: the images take turns, and the interval
+is of the mean ratio, at 95%. Counts are exact, by fetch_plugin.cc under QEMU; cycles are what a model
+says. Each run has to print what the original prints.
 
 Tools: bolt (counts by -instrument, options of its documentation), respike, gcc (-fprofile-use, the
 program is compiled again), lld (whole procedures in the order of their heat, linked again). The
@@ -32,13 +34,14 @@ import speed_tools
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-COUNTS = ("instructions", "misses", "jumps", "page_misses")
+COUNTS = ("instructions", "misses", "jumps", "page_misses", "zen3", "goldencove")
 TITLES = {
     "instructions": "instructions",
     "misses": "I1 misses",
     "jumps": "taken jumps",
     "page_misses": "TLB misses",
-    "cycles": "modelled cycles",
+    "zen3": "cycles (Zen 3)",
+    "goldencove": "cycles (Golden Cove)",
     "seconds": "time",
 }
 STUDENT = {14: 2.145, 19: 2.093, 24: 2.064, 29: 2.045}  # 97.5% by degrees of freedom
@@ -51,8 +54,8 @@ def digest(*parts):
 class Lab:
     """Runs images, and keeps what is exact."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, respike, models=()):
+        self.folder, self.respike, self.models = folder, respike, models
         self.place = folder / "place"
         self.plugin = ROOT / "build" / "respike-fetch.so"
         self.known = {}
@@ -64,20 +67,24 @@ class Lab:
             self.known[key] = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
         return self.known[key]
 
-    def run(self, image, run, command=()):
-        """(what the run prints and how it ends, processor seconds). All images have one name."""
+    def execute(self, image, run, command=()):
+        """The finished process, in an empty folder. All images have one name."""
         shutil.rmtree(self.place, ignore_errors=True)
         self.place.mkdir(parents=True)
         program = self.place.parent / "program"
         program.unlink(missing_ok=True)
         os.link(image, program)
         environment = {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-        before = os.times()
-        done = subprocess.run(
+        return subprocess.run(
             [*map(str, command), str(program), *map(str, run.args)],
             stdin=open(run.stdin) if run.stdin else subprocess.DEVNULL,
             capture_output=True, cwd=self.place, env=environment,
         )
+
+    def run(self, image, run):
+        """(what the run prints and how it ends, processor seconds)."""
+        before = os.times()
+        done = self.execute(image, run)
         after = os.times()
         seconds = sum(after[i] - before[i] for i in (2, 3))
         printed = digest(done.stdout, done.stderr, *(p.read_bytes() for p in sorted(self.place.iterdir())))
@@ -89,23 +96,36 @@ class Lab:
     def seconds(self, image, runs):
         return sum(self.run(image, run)[1] for run in runs)
 
-    def count(self, image, run):
+    def kept(self, image, run, program, *words):
+        """Where what a program says of a run is kept."""
         files = [self.hash_file(word) for word in run.args if isinstance(word, pathlib.Path) and word.is_file()]
-        words = [str(word) for word in run.args]
         stdin = self.hash_file(run.stdin) if run.stdin else ""
-        key = digest(self.hash_file(image), self.hash_file(HERE / "fetch_plugin.cc"), *files, *words, stdin)
-        kept = self.folder / "counts" / f"{key}.json"
+        key = digest(self.hash_file(image), self.hash_file(program), *words, *files, *map(str, run.args), stdin)
+        return self.folder / "counts" / f"{key}.json"
+
+    def count(self, image, run):
+        kept = self.kept(image, run, HERE / "fetch_plugin.cc")
         if not kept.exists():
             out = self.folder / "out.json"
             out.unlink(missing_ok=True)
-            self.run(image, run, ("qemu-x86_64", "-plugin", f"{self.plugin},out={out}"))
+            self.execute(image, run, ("qemu-x86_64", "-plugin", f"{self.plugin},out={out}"))
             kept.parent.mkdir(exist_ok=True)
             out.rename(kept)
         return json.loads(kept.read_text())
 
+    def cycles(self, image, run, model):
+        """What `respike measure` says; the program's own output goes to stderr."""
+        kept = self.kept(image, run, self.respike.with_name("respike-measure.so"), model)
+        if not kept.exists():
+            done = self.execute(image, run, (self.respike, "measure", "--json", "--by", "image", "--model", model, "--"))
+            kept.parent.mkdir(exist_ok=True)
+            kept.write_bytes(done.stdout)
+        return json.loads(kept.read_text())["cycles"]
+
     def counts(self, image, runs):
         each = [self.count(image, run) for run in runs]
-        return {name: sum(one[name] for one in each) for name in each[0]}
+        modelled = {name: sum(self.cycles(image, run, name) for run in runs) for name in self.models}
+        return {name: sum(one[name] for one in each) for name in each[0]} | modelled
 
 
 def times(lab, images, runs, pairs):
@@ -214,6 +234,7 @@ def main():
     parser.add_argument("--layout", default="", help="layouts for Respike, separated by blanks")
     parser.add_argument("--respike", type=pathlib.Path, default=ROOT / "build" / "respike")
     parser.add_argument("--bolt", default="llvm-bolt-22")
+    parser.add_argument("--models", default="", help="models of respike measure: zen3,goldencove")
     parser.add_argument("--pairs", type=int, default=0)
     parser.add_argument("--short", action="store_true", help="a fifth of the reference input")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "speed")
@@ -223,7 +244,7 @@ def main():
     args = parser.parse_args()
     if args.earlier:
         return present(json.loads(args.earlier.read_text()), args.html)
-    lab = Lab(args.folder.resolve())
+    lab = Lab(args.folder.resolve(), args.respike.resolve(), args.models.split(",") if args.models else ())
     tools = speed_tools.named(args.tools.split(","), args.respike.resolve(), args.bolt, args.layout.split())
     measured = {}
     for program in speed_programs.prepare(lab.folder, args.programs.split(","), args.short):
