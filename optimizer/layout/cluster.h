@@ -10,6 +10,7 @@ namespace respike {
 struct Affinity {
   uint32_t from = 0, to = 0;  // pieces
   double weight = 0;          // how often control goes from one to the other
+  uint64_t offset = 0;        // where in `from`, bytes; of several such affinities, of any
 };
 
 /// Rows of pieces (by index of `sizes`, bytes) in which pieces with affinity are near each other;

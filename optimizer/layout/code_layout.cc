@@ -92,7 +92,7 @@ std::vector<uint32_t> place_cache_directed(std::span<const uint64_t> sizes,
   }
   for (const Affinity& affinity : affinities) {
     calls.push_back({affinity.from, affinity.to, whole(affinity.weight)});
-    offsets.push_back(sizes[affinity.from] / 2);
+    offsets.push_back(affinity.offset);
   }
   const auto order =
       llvm::codelayout::computeCacheDirectedLayout(node_sizes, counts, calls, offsets);

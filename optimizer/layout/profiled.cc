@@ -356,7 +356,7 @@ class Builder {
     }
     trace_ = make_trace();
     std::vector<uint32_t> order;
-    for (const auto& row : order_for_cache(pieces, affinities, trace_, cache)) {
+    for (const auto& row : order_for_cache(pieces, affinities, trace_, cache, program_.machine->itlb)) {
       starts_[hot[row.front()]].alignment = cache.line;
       order.insert(order.end(), row.begin(), row.end());
     }
@@ -367,23 +367,29 @@ class Builder {
   std::vector<Affinity> find_affinities(const std::vector<uint32_t>& hot,
                                         const std::vector<uint32_t>& number) const {
     std::vector<Affinity> affinities;
-    const auto add = [&](uint32_t from, ProcedureId procedure, BlockId block, uint64_t count) {
+    const auto add = [&](uint32_t from, uint64_t offset, ProcedureId procedure, BlockId block,
+                         uint64_t count) {
       const uint32_t piece = piece_of_[numbers_(procedure, block)];
       if (count == 0 || piece == kNone || number[piece] == kNone) return;
-      affinities.push_back({from, number[piece], static_cast<double>(count)});
+      affinities.push_back({from, number[piece], static_cast<double>(count), offset});
     };
+    std::vector<uint32_t> end_of(numbers_.count());  // by block: bytes from the piece's start
     for (uint32_t i = 0; i < hot.size(); ++i) {
       const Piece& piece = pieces_[hot[i]];
       const Procedure& procedure = program_[piece.procedure];
+      uint64_t at = 0;
       for (const BlockId b : piece.blocks) {
         const BasicBlock& block = procedure.blocks[b];
-        for (const Edge& edge : block.successors) add(i, piece.procedure, edge.target, edge.count);
+        at += packing_.size(piece.procedure, b);
+        end_of[numbers_(piece.procedure, b)] = static_cast<uint32_t>(at);
+        for (const Edge& edge : block.successors)
+          add(i, at, piece.procedure, edge.target, edge.count);
       }
     }
     for (const CodeCall& call : calls_) {
       const uint32_t piece = piece_of_[numbers_(call.caller, call.block)];
       if (call.known() && piece != kNone && number[piece] != kNone)
-        add(number[piece], call.callee, call.entry, call.count);
+        add(number[piece], end_of[numbers_(call.caller, call.block)], call.callee, call.entry, call.count);
     }
     return affinities;
   }

@@ -365,6 +365,9 @@ struct Machine {
 
   Abi abi;
   CacheShape icache;
+  /// The first translation buffer of code. Its lines are pages, and what it misses the second buffer
+  /// has. Without sets, layouts do not regard pages.
+  CacheShape itlb = {};
   ExecutionCosts costs;
   BranchForms branches;
   Fixups fixups;

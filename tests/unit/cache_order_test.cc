@@ -111,6 +111,61 @@ TEST(CacheOrder, HoldsEveryPieceOnceAndCostsNoMoreThanAffinityAlone) {
   EXPECT_GT(gained, 0);
 }
 
+/// Where pages count, they cost as lines do: a program with phases whose pieces are mixed in the
+/// input.
+TEST(CacheOrder, RegardsPages) {
+  constexpr CacheShape kPages = {.line = 128, .sets = 1, .ways = 2, .miss = 20};
+  constexpr double kLeastGain = 0.02;  // of another order than whole procedures
+  Random random(3);
+  const auto cost = [&](const auto& pieces, const Rows& rows, const Trace& trace) {
+    // Rows start at lines, so each is put on its page with padding of its own.
+    double cycles = fetch_cost(pieces, rows, trace, kCache), blocks = 0, misses = 0;
+    std::map<uint32_t, std::pair<uint64_t, uint64_t>> pages;  // by block, both included
+    uint64_t at = 0;
+    for (const auto& row : rows) {
+      at = (at + kCache.line - 1) / kCache.line * kCache.line;
+      for (const uint32_t piece : row)
+        for (const auto& [block, size] : pieces[piece].blocks) {
+          pages[block] = {at / kPages.line, (at + size - 1) / kPages.line};
+          at += size;
+        }
+    }
+    std::vector<uint64_t> held;  // the latest first
+    for (const uint32_t block : trace) {
+      if (block == kNone) continue;
+      ++blocks;
+      for (uint64_t page = pages[block].first; page <= pages[block].second; ++page) {
+        const auto found = std::find(held.begin(), held.end(), page);
+        if (found == held.end()) {
+          ++misses;
+          if (held.size() == kPages.ways) held.pop_back();
+        } else {
+          held.erase(found);
+        }
+        held.insert(held.begin(), page);
+      }
+    }
+    return cycles + kPages.miss * misses / blocks;
+  };
+  double gained = 0;
+  for (int round = 0; round < 100; ++round) {
+    const uint32_t phases = 2 + below(random, 8);
+    auto pieces = pieces_of(std::vector<uint64_t>(8 * phases, 16 + 4 * below(random, 12)));
+    Trace trace = {kNone};
+    std::vector<Affinity> affinities;
+    for (uint32_t phase = 0; phase < phases; ++phase)
+      for (int i = 0; i < 200; ++i) trace.push_back(phase + phases * below(random, 8));
+    for (size_t i = 2; i < trace.size(); ++i) affinities.push_back({trace[i - 1], trace[i], 1});
+    const Rows with = order_for_cache(pieces, affinities, trace, kCache, kPages);
+    const Rows without = order_for_cache(pieces, affinities, trace, kCache);
+    ASSERT_EQ(sorted_pieces(with), sorted_pieces(without));
+    const double gain = cost(pieces, without, trace) - cost(pieces, with, trace);
+    EXPECT_GE(gain, -kLeastGain) << round;
+    gained += gain;
+  }
+  EXPECT_GT(gained, 1);
+}
+
 /// Three procedures of half a cache each; the first and the last take turns.
 TEST(CacheOrder, KeepsWhatTakesTurnsApart) {
   const auto pieces = pieces_of({64, 64, 64});
