@@ -40,11 +40,22 @@ std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& rel
          lifter.machine.fixups.field(*low, ReferenceKind::gp_load_low);
 }
 
+/// Whether `anchor` was a landing pad of an image without unwind tables: only a tool that left the
+/// tables out can have made it, and nobody gets there. A pad starts where no control comes from
+/// above, and loads gp first.
+bool was_pad(const Lifter& lifter, uint64_t anchor, uint64_t gp_load) {
+  if (!lifter.unwind.fdes.empty() || lifter.image.names_procedures || anchor != gp_load)
+    return false;
+  const Instruction* before = lifter.instruction_at(lifter.map().previous(anchor));
+  return before != nullptr && !lifter.machine.facts(*before).falls_through;
+}
+
 /// Whether the base register of a gp load can hold `anchor` in this procedure.
 bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor,
                uint64_t gp_load) {
   if (anchor == procedure.address) return true;
-  const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0;
+  const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0 ||
+                   was_pad(lifter, anchor, gp_load);
   const bool start = pad || lifter.is_entry_anchor(anchor, gp_load);
   const uint32_t range = lifter.range_at(start ? anchor : lifter.map().previous(anchor));
   if (range == kNone) return false;
@@ -159,6 +170,35 @@ void share_gp_values(Lifter& lifter, const std::vector<bool>& failed) {
 }
 
 }  // namespace
+
+std::vector<uint64_t> entries_that_load_gp(const Lifter& lifter) {
+  std::vector<std::pair<uint64_t, int64_t>> loads;  // places, and what they add
+  std::map<uint64_t, size_t> votes;
+  for (const CodeSection& code : lifter.code)
+    for (const Relocation& relocation : *code.relocations) {
+      if (relocation.role != RelocationRole::gp_load) continue;
+      const auto value = gp_load_value(lifter, relocation);
+      if (!value) continue;
+      const Operands operands = lifter.machine.operands(*lifter.instruction_at(relocation.address));
+      if (operands.uses == 0 || operands.registers[0] != lifter.machine.abi.procedure_value)
+        continue;
+      loads.emplace_back(relocation.address, *value);
+      ++votes[relocation.address + static_cast<uint64_t>(*value)];
+    }
+  std::vector<uint64_t> entries;
+  if (loads.empty()) return entries;
+  const uint64_t gp =
+      std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
+  for (const auto& [place, value] : loads) {
+    const uint64_t entry = gp - static_cast<uint64_t>(value);
+    if (entry <= place && lifter.code_at(entry) == lifter.code_at(place) &&
+        lifter.map().starts_group(entry))
+      entries.push_back(entry);
+  }
+  std::ranges::sort(entries);
+  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  return entries;
+}
 
 std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
   std::vector<uint64_t> entries;

@@ -277,6 +277,12 @@ std::vector<uint64_t> unnamed_entries(const Lifter& lifter) {
   return places;
 }
 
+/// Where the image does not name its procedures: entries of procedures that compute gp from their
+/// own addresses, sorted.
+std::vector<uint64_t> unnamed_entries_that_load_gp(const Lifter& lifter) {
+  return lifter.image.names_procedures ? std::vector<uint64_t>() : entries_that_load_gp(lifter);
+}
+
 /// Pieces without a size (symbols of size 0) reach to the next piece; gaps that are not padding
 /// become pieces of their own, and so do no-ops that may be patched.
 void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
@@ -284,7 +290,9 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   size_t i = 0;
   const CodeMap& map = lifter.map();
   std::vector<uint64_t> untyped = untyped_symbols(lifter);
-  for (const auto& places : {unnamed_entries(lifter), places_behind_zeros(lifter)})
+  // Entries for certain, even where control seems to run into them from a call.
+  const std::vector<uint64_t> entries = unnamed_entries_that_load_gp(lifter);
+  for (const auto& places : {unnamed_entries(lifter), places_behind_zeros(lifter), entries})
     untyped.insert(untyped.end(), places.begin(), places.end());
   std::sort(untyped.begin(), untyped.end());
   const std::vector<uint64_t> patchable = patchable_places(lifter);
@@ -316,7 +324,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
         if (!map.starts_group(*symbol)) continue;
         cut_off = is_cut_off(lifter, known, cut_off, *symbol);
         known = *symbol;
-        if (!cut_off) continue;
+        if (!cut_off && !std::ranges::binary_search(entries, *symbol)) continue;
         add_trimmed(at, *symbol);
         at = *symbol;
       }
@@ -512,6 +520,7 @@ class EnteredGaps {
     follow_start_up_arrays();
     follow_descriptors();
     for (const uint64_t place : unnamed_entries(lifter)) enter(place);
+    for (const uint64_t place : unnamed_entries_that_load_gp(lifter)) enter(place);
     for (const Piece& gap : gaps_)
       if (runs_into(gap.start)) enter(gap.start);
     while (!work_.empty()) {

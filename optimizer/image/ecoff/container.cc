@@ -21,7 +21,7 @@ namespace {
 }
 
 void require_room_for_initializer(const Image& image) {
-  refuse(image, kNoCounting);
+  refuse(image, "a program in ECOFF has no initializer");
 }
 
 std::span<const uint8_t> unpack(const Section& section, std::vector<uint8_t>&) {

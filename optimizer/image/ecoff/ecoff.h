@@ -16,10 +16,6 @@ namespace respike::ecoff {
 inline constexpr uint8_t kFromFile = 0x40;
 inline constexpr unsigned kFlagsShift = 5, kFlagsMask = 7;
 
-inline constexpr const char* kNoCounting =
-    "ECOFF images cannot be instrumented: the code that keeps the counts makes system calls of "
-    "Linux, which Tru64 does not have";
-
 Image read(std::span<const uint8_t> bytes, const std::string& name);
 void require_rewritable(const Image& image);
 AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory);

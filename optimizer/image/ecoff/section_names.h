@@ -18,6 +18,7 @@ inline constexpr std::pair<std::string_view, std::string_view> kSectionNames[] =
     {".textrsp", ".text.respike"},
     {".bssrsp", ".bss.respike"},
     {".strtrsp", ".text.respike.start"},
+    {".cntrrsp", ".respike.counters"},
     {".notersp", kNoteSection}};
 
 inline std::string neutral_name(std::string_view name) {

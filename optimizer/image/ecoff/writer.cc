@@ -8,6 +8,8 @@
 // Example: .text .fini .rdata | .data .lita .bss becomes
 // .text .fini .rdata .textrsp | .data .lita .bss, with .notersp in the file only.
 //
+// Counters of an instrumented program extend the memory behind the data.
+//
 // What describes places of the input and is not understood is left out, and users are told: local
 // symbols, line numbers and procedure descriptors, and .comment, where Tru64's linker keeps its
 // compact relocations.
@@ -331,11 +333,18 @@ class Writer {
 }  // namespace
 
 AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
-  if (memory.size != 0)
-    throw Error(kNoCounting, image.path);
   const Headers headers = read_headers(image.file, image.path);
   AddedSegment segment;
   segment.address = segment.free_address = align_up(end_of_text(headers), kNewCodeAlignment);
+  if (memory.size != 0) {
+    uint64_t end = headers.data_start;
+    for (const SectionHeader& section : headers.sections)
+      if (section.loaded()) end = std::max(end, section.end());
+    segment.memory_address = align_up(end, memory.alignment);
+    segment.losses.push_back(
+        "the program that counts makes system calls of Linux, as respike-ecoff has them: it does "
+        "not run on Tru64");
+  }
   if (has_local_symbols(image, headers))
     segment.losses.push_back(
         "local symbols, line numbers and descriptors of procedures, which describe the input, are "
