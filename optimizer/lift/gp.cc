@@ -40,14 +40,19 @@ std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& rel
          lifter.machine.fixups.field(*low, ReferenceKind::gp_load_low);
 }
 
-/// Whether `anchor` was a landing pad of an image without unwind tables: only a tool that left the
-/// tables out can have made it, and nobody gets there. A pad starts where no control comes from
-/// above, and loads gp first.
+/// Whether `anchor` was a landing pad of an image without unwind tables: whoever made the image left
+/// them out, and nobody gets there. A pad loads gp first, and no control comes from above, but for
+/// calls that do not return (see pads.cc).
 bool was_pad(const Lifter& lifter, uint64_t anchor, uint64_t gp_load) {
   if (!lifter.unwind.fdes.empty() || lifter.image.names_procedures || anchor != gp_load)
     return false;
-  const Instruction* before = lifter.instruction_at(lifter.map().previous(anchor));
-  return before != nullptr && !lifter.machine.facts(*before).falls_through;
+  const CodeMap& map = lifter.map();
+  const uint64_t first = lifter.code_at(anchor)->start;
+  uint64_t at = anchor;
+  while (at > first && lifter.is_padding(map.previous(at), at)) at = map.previous(at);
+  if (at == first) return false;
+  const auto before = lifter.machine.facts(*lifter.instruction_at(map.previous(at)));
+  return !before.falls_through || is_call(before.flow);
 }
 
 /// Whether the base register of a gp load can hold `anchor` in this procedure.
