@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 COMPILER, OBJCOPY = "alpha-linux-gnu-gcc", "alpha-linux-gnu-objcopy"
 # Addresses are loaded from the table of literals, as DEC's compilers do, and not formed relative to gp.
 FLAGS = ["-O2", "-std=gnu11", "-w", "-mno-explicit-relocs", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
-DEC_FLAGS = ["-ffreestanding", "-fno-builtin", "-I", str(HERE / "include")]
+LIBRARY_FLAGS = ["-ffreestanding", "-fno-tree-loop-distribute-patterns"]
 
 # ELF's relocations that ECOFF has: NONE to HINT, GPRELHIGH and GPRELLOW. The others say nothing about code: they hold
 # offsets of thread-local variables and of small data. BRSGP is a branch as any other.
@@ -33,12 +33,12 @@ def run(command):
         raise RuntimeError(f"{' '.join(map(str, command))}: {outcome.stderr[-2000:]}")
 
 
-def compile_sources(sources, folder, flags=(), dec=False):
+def compile_sources(sources, folder, flags=()):
     def compile_source(source):
         if source.suffix == ".o":
             return source
         result = folder / (source.name + ".o")
-        run([COMPILER, *FLAGS, *(DEC_FLAGS if dec else []), *flags, "-c", source, "-o", result])
+        run([COMPILER, *FLAGS, *flags, "-c", source, "-o", result])
         return result
 
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("RESPIKE_JOBS", 2))) as pool:
@@ -56,8 +56,8 @@ def link(objects, output, folder, dec=False, relax=False):
     options = ["-static", "-nostartfiles", "-Wl,-q", "-Wl,--build-id=none", f"-Wl,-T,{HERE / 'tru64.ld'}"]
     options += [] if relax else ["-Wl,--no-relax"]
     if dec:
-        libc = compile_sources([HERE / "small_libc.c"], folder, dec=True)
-        run([COMPILER, *options, "-nostdlib", *objects, *libc, "-lgcc", "-o", output])
+        libc = compile_sources([HERE / "small_libc.c"], folder, LIBRARY_FLAGS)
+        run([COMPILER, *options, "-nostdlib", *objects, *libc, "-lc", "-o", output])  # for the routines of division
         return
     start = library_folder()
     run([COMPILER, *options, start / "crt1.o", start / "crti.o", *objects, "-lm", "-lpthread", start / "crtn.o", "-o", output])
@@ -105,7 +105,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        make(compile_sources(args.sources, folder, args.flags.split(), args.dec), args.output, folder, dec=args.dec)
+        make(compile_sources(args.sources, folder, args.flags.split()), args.output, folder, dec=args.dec)
 
 
 if __name__ == "__main__":
