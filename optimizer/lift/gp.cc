@@ -192,12 +192,18 @@ std::vector<uint64_t> entries_that_load_gp(const Lifter& lifter) {
     }
   std::vector<uint64_t> entries;
   if (loads.empty()) return entries;
+  // Code that reads its own address into that register is no entry.
+  const auto reads_own_address = [&](uint64_t place) {
+    const CodeSection* code = lifter.code_at(place);
+    return place != code->start &&
+           lifter.machine.facts(*lifter.instruction_at(lifter.map().previous(place))).get_pc;
+  };
   const uint64_t gp =
       std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
   for (const auto& [place, value] : loads) {
     const uint64_t entry = gp - static_cast<uint64_t>(value);
     if (entry <= place && lifter.code_at(entry) == lifter.code_at(place) &&
-        lifter.map().starts_group(entry))
+        lifter.map().starts_group(entry) && !reads_own_address(entry))
       entries.push_back(entry);
   }
   std::ranges::sort(entries);

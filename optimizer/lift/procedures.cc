@@ -53,6 +53,13 @@ uint64_t cut_from(const Lifter& lifter, const CodeSection& code, uint64_t addres
                                             : std::min(lifter.map().group_end(address), code.end);
 }
 
+/// Whether a symbol only says where a procedure starts: nothing tells its end, and what follows may
+/// be a procedure without a name.
+bool names_start(const Lifter& lifter, const Symbol& symbol) {
+  return !lifter.image.names_procedures && symbol.type == Symbol::Type::procedure &&
+         symbol.size == 0 && !names_fragment(lifter, symbol);
+}
+
 /// Sorted, disjoint pieces from symbols of procedure type.
 std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
   std::vector<Piece> pieces;
@@ -62,6 +69,7 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
     const bool data = symbol.type == Symbol::Type::object && symbol.size != 0;
     if (symbol.type != Symbol::Type::procedure && !data) continue;
     if (!lifter.is_code_symbol(i) || names_fragment(lifter, symbol)) continue;
+    if (names_start(lifter, symbol)) continue;
     const CodeSection* code = lifter.code_at(symbol.value);
     if (code == nullptr || !lifter.map().starts_group(symbol.value)) continue;
     const uint64_t size = std::min(symbol.size, code->end - symbol.value);
@@ -177,7 +185,8 @@ std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
   std::vector<uint64_t> result;
   for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i) {
     const Symbol& symbol = lifter.image.symbols[i];
-    const bool untyped = symbol.type == Symbol::Type::none || symbol.type == Symbol::Type::object;
+    const bool untyped = symbol.type == Symbol::Type::none ||
+                         symbol.type == Symbol::Type::object || names_start(lifter, symbol);
     if (untyped && lifter.is_code_symbol(i)) result.push_back(symbol.value);
   }
   std::sort(result.begin(), result.end());
@@ -290,8 +299,14 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   size_t i = 0;
   const CodeMap& map = lifter.map();
   std::vector<uint64_t> untyped = untyped_symbols(lifter);
-  // Entries for certain, even where control seems to run into them from a call.
+  // Control that seems to come into these from a call does not: the call does not return.
   const std::vector<uint64_t> entries = unnamed_entries_that_load_gp(lifter);
+  const auto comes_from_call = [&](uint64_t start, uint64_t entry) {
+    while (entry > start && lifter.is_padding(map.previous(entry), entry))
+      entry = map.previous(entry);
+    return entry > start &&
+           is_call(lifter.machine.facts(*lifter.instruction_at(map.previous(entry))).flow);
+  };
   for (const auto& places : {unnamed_entries(lifter), places_behind_zeros(lifter), entries})
     untyped.insert(untyped.end(), places.begin(), places.end());
   std::sort(untyped.begin(), untyped.end());
@@ -324,7 +339,9 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
         if (!map.starts_group(*symbol)) continue;
         cut_off = is_cut_off(lifter, known, cut_off, *symbol);
         known = *symbol;
-        if (!cut_off && !std::ranges::binary_search(entries, *symbol)) continue;
+        if (!cut_off && (!std::ranges::binary_search(entries, *symbol) ||
+                         !comes_from_call(code.start, *symbol)))
+          continue;
         add_trimmed(at, *symbol);
         at = *symbol;
       }
@@ -462,8 +479,8 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
   std::unordered_map<uint64_t, uint32_t> untyped;
   const auto& symbols = lifter.image.symbols;
   for (uint32_t i = 0; i < symbols.size(); ++i)
-    if (symbols[i].type == Symbol::Type::none && !symbols[i].name.empty() &&
-        lifter.is_code_symbol(i))
+    if ((symbols[i].type == Symbol::Type::none || names_start(lifter, symbols[i])) &&
+        !symbols[i].name.empty() && lifter.is_code_symbol(i))
       untyped.emplace(symbols[i].value, i);
 
   Program& program = lifter.program;
@@ -521,6 +538,9 @@ class EnteredGaps {
     follow_descriptors();
     for (const uint64_t place : unnamed_entries(lifter)) enter(place);
     for (const uint64_t place : unnamed_entries_that_load_gp(lifter)) enter(place);
+    for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i)
+      if (names_start(lifter, lifter.image.symbols[i]) && lifter.is_code_symbol(i))
+        enter(lifter.image.symbols[i].value);
     for (const Piece& gap : gaps_)
       if (runs_into(gap.start)) enter(gap.start);
     while (!work_.empty()) {

@@ -1,17 +1,12 @@
 #pragma once
-// The records of an ECOFF file for Alpha, and the numbers in them.
+// The records of an ECOFF file for Alpha, and the numbers in them. The file is little-endian, as
+// hosts are (see bytes.h), and aligns nothing.
 //
 // Source: include/coff/{alpha,ecoff,sym,symconst}.h of binutils 2.40.
 
 #include <cstdint>
 
-#include <llvm/Support/Endian.h>
-
 namespace respike::ecoff {
-
-using llvm::support::ulittle16_t;
-using llvm::support::ulittle32_t;
-using llvm::support::ulittle64_t;
 
 inline constexpr uint16_t kAlpha = 0x183;
 inline constexpr uint16_t kDemandLoaded = 0413;  // kind of the optional header: "ZMAGIC"
@@ -20,39 +15,39 @@ inline constexpr uint64_t kPage = 0x2000;        // of the format: offsets agree
 // Flags of files.
 inline constexpr uint16_t kLinked = 2, kSharing = 0x3000, kNotShared = 0x1000;
 
-struct FileHeader {
-  ulittle16_t magic;
-  ulittle16_t sections;
-  ulittle32_t time;
-  ulittle64_t symbolic_header;  // offset; 0: none
-  ulittle32_t symbolic_header_size;
-  ulittle16_t optional_header_size;
-  ulittle16_t flags;
+struct [[gnu::packed]] FileHeader {
+  uint16_t magic;
+  uint16_t sections;
+  uint32_t time;
+  uint64_t symbolic_header;  // offset; 0: none
+  uint32_t symbolic_header_size;
+  uint16_t optional_header_size;
+  uint16_t flags;
 };
 static_assert(sizeof(FileHeader) == 24);
 
-struct OptionalHeader {
-  ulittle16_t kind;
-  ulittle16_t version, revision, padding;
-  ulittle64_t text_size, data_size, zero_size;
-  ulittle64_t entry;
-  ulittle64_t text_start, data_start, zero_start;
-  ulittle32_t registers, floating_registers;
-  ulittle64_t gp;
+struct [[gnu::packed]] OptionalHeader {
+  uint16_t kind;
+  uint16_t version, revision, padding;
+  uint64_t text_size, data_size, zero_size;
+  uint64_t entry;
+  uint64_t text_start, data_start, zero_start;
+  uint32_t registers, floating_registers;
+  uint64_t gp;
 };
 static_assert(sizeof(OptionalHeader) == 80);
 
-struct SectionRecord {
+struct [[gnu::packed]] SectionRecord {
   char name[8];
-  ulittle64_t physical_address;
-  ulittle64_t address;
-  ulittle64_t size;
-  ulittle64_t offset;
-  ulittle64_t relocations;  // offset
-  ulittle64_t line_numbers;
-  ulittle16_t relocation_count;
-  ulittle16_t line_number_count;
-  ulittle32_t flags;
+  uint64_t physical_address;
+  uint64_t address;
+  uint64_t size;
+  uint64_t offset;
+  uint64_t relocations;  // offset
+  uint64_t line_numbers;
+  uint16_t relocation_count;
+  uint16_t line_number_count;
+  uint32_t flags;
 };
 static_assert(sizeof(SectionRecord) == 64);
 
@@ -62,9 +57,9 @@ inline constexpr uint32_t kText = 0x20, kZero = 0x80, kSmallZero = 0x400, kFini 
                           kComment = 0x2100000, kUnwindData = 0x2400000,
                           kProcedureTable = 0x2800000;
 
-struct RelocationRecord {
-  ulittle64_t address;
-  ulittle32_t symbol;  // a number of an external symbol or of a kind of section
+struct [[gnu::packed]] RelocationRecord {
+  uint64_t address;
+  uint32_t symbol;  // a number of an external symbol or of a kind of section
   uint8_t type;
   uint8_t external_and_offset;  // bit 0: `symbol` is a symbol; bits 1 to 6: a bit's number
   uint8_t reserved;
@@ -72,23 +67,23 @@ struct RelocationRecord {
 };
 static_assert(sizeof(RelocationRecord) == 16);
 
-struct SymbolicHeader {
-  ulittle16_t magic, version;
-  ulittle32_t line_count, dense_count, procedure_count, local_count, optimization_count,
+struct [[gnu::packed]] SymbolicHeader {
+  uint16_t magic, version;
+  uint32_t line_count, dense_count, procedure_count, local_count, optimization_count,
       auxiliary_count, local_names_size, external_names_size, file_count, relative_file_count,
       external_count;
-  ulittle64_t lines_size, lines, dense, procedures, locals, optimizations, auxiliaries, local_names,
+  uint64_t lines_size, lines, dense, procedures, locals, optimizations, auxiliaries, local_names,
       external_names, files, relative_files, externals;  // offsets in the file
 };
 static_assert(sizeof(SymbolicHeader) == 144);
 inline constexpr uint16_t kSymbolicMagic = 0x1992;
 
-struct ExternalSymbol {
-  ulittle64_t value;
-  ulittle32_t name;  // offset in the external names
-  ulittle32_t bits;  // 6 bits of the type, 5 of the class, 1 unused, 20 of an index
-  ulittle32_t flags;
-  ulittle32_t file;
+struct [[gnu::packed]] ExternalSymbol {
+  uint64_t value;
+  uint32_t name;  // offset in the external names
+  uint32_t bits;  // 6 bits of the type, 5 of the class, 1 unused, 20 of an index
+  uint32_t flags;
+  uint32_t file;
 };
 static_assert(sizeof(ExternalSymbol) == 24);
 

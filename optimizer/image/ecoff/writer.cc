@@ -145,7 +145,7 @@ class Writer {
       const bool allocated = (section.record.flags & kExtendedMask) != kComment;
       (section.text ? text : allocated ? data : others).push_back(&section);
     }
-    const auto address = [](const OutputSection* s) { return uint64_t{s->record.address}; };
+    const auto address = [](const OutputSection* s) { return s->record.address; };
     std::ranges::stable_sort(text, {}, address);
     std::ranges::stable_sort(data, {}, address);
     for (OutputSection* section : text) {
@@ -166,7 +166,7 @@ class Writer {
     file_.assign(end, 0);
     for (const OutputSection& section : sections_)
       std::ranges::copy(section.contents,
-                        file_.begin() + static_cast<ptrdiff_t>(uint64_t{section.record.offset}));
+                        file_.begin() + static_cast<ptrdiff_t>(section.record.offset));
   }
 
   /// Data goes behind `end` by a multiple of the page, as one piece.
