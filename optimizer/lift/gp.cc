@@ -88,7 +88,10 @@ bool find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& reloca
       lifter.found.push_back(
           {relocation.address, anchor, relocation.address, ReferenceKind::gp_load_high});
       lifter.found.push_back({low, anchor, relocation.address, ReferenceKind::gp_load_low});
-      if (anchor != procedure.address) lifter.mark(anchor, kLeader);
+      if (anchor != procedure.address)
+        lifter.mark(anchor, was_pad(lifter, anchor, relocation.address)
+                                ? kLeader | kReferenced | kLandingPadMark
+                                : kLeader);
       return true;
     };
     // A procedure has one gp: the gp that its first load gives.
