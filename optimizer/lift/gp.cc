@@ -195,18 +195,24 @@ std::vector<uint64_t> entries_that_load_gp(const Lifter& lifter) {
     }
   std::vector<uint64_t> entries;
   if (loads.empty()) return entries;
-  // Code that reads its own address into that register is no entry.
-  const auto reads_own_address = [&](uint64_t place) {
-    const CodeSection* code = lifter.code_at(place);
-    return place != code->start &&
-           lifter.machine.facts(*lifter.instruction_at(lifter.map().previous(place))).get_pc;
+  // Where the instruction above leaves the next address in that register, there need not be an
+  // entry.
+  const auto is_left_by_call = [&](uint64_t place) {
+    if (place == lifter.code_at(place)->start) return false;
+    const Instruction& before = *lifter.instruction_at(lifter.map().previous(place));
+    const auto facts = lifter.machine.facts(before);
+    if (facts.get_pc) return true;
+    const Operands operands = lifter.machine.operands(before);
+    return is_call(facts.flow) &&
+           std::any_of(operands.registers + operands.uses, operands.registers + operands.size,
+                       [&](Register r) { return r == lifter.machine.abi.procedure_value; });
   };
   const uint64_t gp =
       std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
   for (const auto& [place, value] : loads) {
     const uint64_t entry = gp - static_cast<uint64_t>(value);
     if (entry <= place && lifter.code_at(entry) == lifter.code_at(place) &&
-        lifter.map().starts_group(entry) && !reads_own_address(entry))
+        lifter.map().starts_group(entry) && !is_left_by_call(entry))
       entries.push_back(entry);
   }
   std::ranges::sort(entries);

@@ -299,14 +299,8 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   size_t i = 0;
   const CodeMap& map = lifter.map();
   std::vector<uint64_t> untyped = untyped_symbols(lifter);
-  // Control that seems to come into these from a call does not: the call does not return.
+  // Whatever control seems to come from above: calls and traps that never return.
   const std::vector<uint64_t> entries = unnamed_entries_that_load_gp(lifter);
-  const auto comes_from_call = [&](uint64_t start, uint64_t entry) {
-    while (entry > start && lifter.is_padding(map.previous(entry), entry))
-      entry = map.previous(entry);
-    return entry > start &&
-           is_call(lifter.machine.facts(*lifter.instruction_at(map.previous(entry))).flow);
-  };
   for (const auto& places : {unnamed_entries(lifter), places_behind_zeros(lifter), entries})
     untyped.insert(untyped.end(), places.begin(), places.end());
   std::sort(untyped.begin(), untyped.end());
@@ -339,9 +333,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
         if (!map.starts_group(*symbol)) continue;
         cut_off = is_cut_off(lifter, known, cut_off, *symbol);
         known = *symbol;
-        if (!cut_off && (!std::ranges::binary_search(entries, *symbol) ||
-                         !comes_from_call(code.start, *symbol)))
-          continue;
+        if (!cut_off && !std::ranges::binary_search(entries, *symbol)) continue;
         add_trimmed(at, *symbol);
         at = *symbol;
       }
