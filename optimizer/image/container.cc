@@ -20,13 +20,17 @@
 namespace respike {
 namespace {
 
-constexpr const Container* kContainers[] = {&elf::container, &pe::container};
+constexpr const Container* kContainers[] = {&elf::container, &pe::container, &ecoff::container};
 
-/// The names of all containers: "ELF", or "ELF or PE".
+/// The names of all containers: "ELF, PE or ECOFF".
 std::string names_of_containers() {
   std::string names;
   for (const Container* container : kContainers)
-    names += fmt::format("{}{}", names.empty() ? "" : " or ", container->name);
+    names += fmt::format("{}{}",
+                         container == kContainers[0]             ? ""
+                         : container == std::end(kContainers)[-1] ? " or "
+                                                                  : ", ",
+                         container->name);
   return names;
 }
 
@@ -34,7 +38,8 @@ const Container& container_of(std::span<const uint8_t> file, const std::string& 
   if (file.empty()) throw Error("the file is empty", name);
   const auto known = std::ranges::find_if(kContainers, [&](const Container* container) {
     const std::string_view magic = container->magic;
-    return file.size() >= magic.size() && std::equal(magic.begin(), magic.end(), file.begin());
+    return file.size() >= magic.size() && std::ranges::equal(magic, file.first(magic.size()), {},
+                                                             [](char c) { return uint8_t(c); });
   });
   if (known != std::end(kContainers)) return **known;
   const std::string_view kind = kind_of_file(file);

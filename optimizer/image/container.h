@@ -1,5 +1,5 @@
 #pragma once
-// What a container has to provide. One folder per container: elf/, pe/.
+// What a container has to provide. One folder per container: elf/, pe/, ecoff/.
 //
 // image.h has the functions that everybody calls. Each looks the container up, by the first bytes
 // of the file in container.cc's table or by Image::container, and passes the call on.
@@ -41,6 +41,9 @@ namespace elf {
 extern const Container container;
 }
 namespace pe {
+extern const Container container;
+}
+namespace ecoff {
 extern const Container container;
 }
 

@@ -40,11 +40,27 @@ std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& rel
          lifter.machine.fixups.field(*low, ReferenceKind::gp_load_low);
 }
 
+/// Whether `anchor` was a landing pad of an image without unwind tables: whoever made the image left
+/// them out, and nobody gets there. A pad loads gp first, and no control comes from above, but for
+/// calls that do not return (see pads.cc).
+bool was_pad(const Lifter& lifter, uint64_t anchor, uint64_t gp_load) {
+  if (!lifter.unwind.fdes.empty() || lifter.image.names_procedures || anchor != gp_load)
+    return false;
+  const CodeMap& map = lifter.map();
+  const uint64_t first = lifter.code_at(anchor)->start;
+  uint64_t at = anchor;
+  while (at > first && lifter.is_padding(map.previous(at), at)) at = map.previous(at);
+  if (at == first) return false;
+  const auto before = lifter.machine.facts(*lifter.instruction_at(map.previous(at)));
+  return !before.falls_through || is_call(before.flow);
+}
+
 /// Whether the base register of a gp load can hold `anchor` in this procedure.
 bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor,
                uint64_t gp_load) {
   if (anchor == procedure.address) return true;
-  const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0;
+  const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0 ||
+                   was_pad(lifter, anchor, gp_load);
   const bool start = pad || lifter.is_entry_anchor(anchor, gp_load);
   const uint32_t range = lifter.range_at(start ? anchor : lifter.map().previous(anchor));
   if (range == kNone) return false;
@@ -72,7 +88,10 @@ bool find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& reloca
       lifter.found.push_back(
           {relocation.address, anchor, relocation.address, ReferenceKind::gp_load_high});
       lifter.found.push_back({low, anchor, relocation.address, ReferenceKind::gp_load_low});
-      if (anchor != procedure.address) lifter.mark(anchor, kLeader);
+      if (anchor != procedure.address)
+        lifter.mark(anchor, was_pad(lifter, anchor, relocation.address)
+                                ? kLeader | kReferenced | kLandingPadMark
+                                : kLeader);
       return true;
     };
     // A procedure has one gp: the gp that its first load gives.
@@ -159,6 +178,47 @@ void share_gp_values(Lifter& lifter, const std::vector<bool>& failed) {
 }
 
 }  // namespace
+
+std::vector<uint64_t> entries_that_load_gp(const Lifter& lifter) {
+  std::vector<std::pair<uint64_t, int64_t>> loads;  // places, and what they add
+  std::map<uint64_t, size_t> votes;
+  for (const CodeSection& code : lifter.code)
+    for (const Relocation& relocation : *code.relocations) {
+      if (relocation.role != RelocationRole::gp_load) continue;
+      const auto value = gp_load_value(lifter, relocation);
+      if (!value) continue;
+      const Operands operands = lifter.machine.operands(*lifter.instruction_at(relocation.address));
+      if (operands.uses == 0 || operands.registers[0] != lifter.machine.abi.procedure_value)
+        continue;
+      loads.emplace_back(relocation.address, *value);
+      ++votes[relocation.address + static_cast<uint64_t>(*value)];
+    }
+  std::vector<uint64_t> entries;
+  if (loads.empty()) return entries;
+  // Where the instruction above leaves the next address in that register, there need not be an
+  // entry.
+  const auto is_left_by_call = [&](uint64_t place) {
+    if (place == lifter.code_at(place)->start) return false;
+    const Instruction& before = *lifter.instruction_at(lifter.map().previous(place));
+    const auto facts = lifter.machine.facts(before);
+    if (facts.get_pc) return true;
+    const Operands operands = lifter.machine.operands(before);
+    return is_call(facts.flow) &&
+           std::any_of(operands.registers + operands.uses, operands.registers + operands.size,
+                       [&](Register r) { return r == lifter.machine.abi.procedure_value; });
+  };
+  const uint64_t gp =
+      std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
+  for (const auto& [place, value] : loads) {
+    const uint64_t entry = gp - static_cast<uint64_t>(value);
+    if (entry <= place && lifter.code_at(entry) == lifter.code_at(place) &&
+        lifter.map().starts_group(entry) && !is_left_by_call(entry))
+      entries.push_back(entry);
+  }
+  std::ranges::sort(entries);
+  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  return entries;
+}
 
 std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
   std::vector<uint64_t> entries;

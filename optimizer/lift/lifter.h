@@ -197,6 +197,10 @@ class WordGps {
   bool gave_up_ = false;           // effort_ did not suffice: everything is opaque
 };
 
+/// The places to which the register of the procedure value points where code computes gp from it,
+/// sorted: entries of procedures, by the gp that most of these loads agree on.
+std::vector<uint64_t> entries_that_load_gp(const Lifter&);
+
 /// The entries that descriptors hold, in order; among them 0 and addresses of no code.
 std::vector<uint64_t> descriptor_entries(const Lifter&);
 

@@ -53,6 +53,13 @@ uint64_t cut_from(const Lifter& lifter, const CodeSection& code, uint64_t addres
                                             : std::min(lifter.map().group_end(address), code.end);
 }
 
+/// Whether a symbol only says where a procedure starts: nothing tells its end, and what follows may
+/// be a procedure without a name.
+bool names_start(const Lifter& lifter, const Symbol& symbol) {
+  return !lifter.image.names_procedures && symbol.type == Symbol::Type::procedure &&
+         symbol.size == 0 && !names_fragment(lifter, symbol);
+}
+
 /// Sorted, disjoint pieces from symbols of procedure type.
 std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
   std::vector<Piece> pieces;
@@ -62,6 +69,7 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
     const bool data = symbol.type == Symbol::Type::object && symbol.size != 0;
     if (symbol.type != Symbol::Type::procedure && !data) continue;
     if (!lifter.is_code_symbol(i) || names_fragment(lifter, symbol)) continue;
+    if (names_start(lifter, symbol)) continue;
     const CodeSection* code = lifter.code_at(symbol.value);
     if (code == nullptr || !lifter.map().starts_group(symbol.value)) continue;
     const uint64_t size = std::min(symbol.size, code->end - symbol.value);
@@ -177,7 +185,8 @@ std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
   std::vector<uint64_t> result;
   for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i) {
     const Symbol& symbol = lifter.image.symbols[i];
-    const bool untyped = symbol.type == Symbol::Type::none || symbol.type == Symbol::Type::object;
+    const bool untyped = symbol.type == Symbol::Type::none ||
+                         symbol.type == Symbol::Type::object || names_start(lifter, symbol);
     if (untyped && lifter.is_code_symbol(i)) result.push_back(symbol.value);
   }
   std::sort(result.begin(), result.end());
@@ -277,6 +286,12 @@ std::vector<uint64_t> unnamed_entries(const Lifter& lifter) {
   return places;
 }
 
+/// Where the image does not name its procedures: entries of procedures that compute gp from their
+/// own addresses, sorted.
+std::vector<uint64_t> unnamed_entries_that_load_gp(const Lifter& lifter) {
+  return lifter.image.names_procedures ? std::vector<uint64_t>() : entries_that_load_gp(lifter);
+}
+
 /// Pieces without a size (symbols of size 0) reach to the next piece; gaps that are not padding
 /// become pieces of their own, and so do no-ops that may be patched.
 void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
@@ -284,7 +299,9 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   size_t i = 0;
   const CodeMap& map = lifter.map();
   std::vector<uint64_t> untyped = untyped_symbols(lifter);
-  for (const auto& places : {unnamed_entries(lifter), places_behind_zeros(lifter)})
+  // Whatever control seems to come from above: calls and traps that never return.
+  const std::vector<uint64_t> entries = unnamed_entries_that_load_gp(lifter);
+  for (const auto& places : {unnamed_entries(lifter), places_behind_zeros(lifter), entries})
     untyped.insert(untyped.end(), places.begin(), places.end());
   std::sort(untyped.begin(), untyped.end());
   const std::vector<uint64_t> patchable = patchable_places(lifter);
@@ -316,7 +333,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
         if (!map.starts_group(*symbol)) continue;
         cut_off = is_cut_off(lifter, known, cut_off, *symbol);
         known = *symbol;
-        if (!cut_off) continue;
+        if (!cut_off && !std::ranges::binary_search(entries, *symbol)) continue;
         add_trimmed(at, *symbol);
         at = *symbol;
       }
@@ -454,8 +471,8 @@ void make_procedures(Lifter& lifter, const std::vector<Piece>& pieces, Ownership
   std::unordered_map<uint64_t, uint32_t> untyped;
   const auto& symbols = lifter.image.symbols;
   for (uint32_t i = 0; i < symbols.size(); ++i)
-    if (symbols[i].type == Symbol::Type::none && !symbols[i].name.empty() &&
-        lifter.is_code_symbol(i))
+    if ((symbols[i].type == Symbol::Type::none || names_start(lifter, symbols[i])) &&
+        !symbols[i].name.empty() && lifter.is_code_symbol(i))
       untyped.emplace(symbols[i].value, i);
 
   Program& program = lifter.program;
@@ -512,6 +529,10 @@ class EnteredGaps {
     follow_start_up_arrays();
     follow_descriptors();
     for (const uint64_t place : unnamed_entries(lifter)) enter(place);
+    for (const uint64_t place : unnamed_entries_that_load_gp(lifter)) enter(place);
+    for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i)
+      if (names_start(lifter, lifter.image.symbols[i]) && lifter.is_code_symbol(i))
+        enter(lifter.image.symbols[i].value);
     for (const Piece& gap : gaps_)
       if (runs_into(gap.start)) enter(gap.start);
     while (!work_.empty()) {

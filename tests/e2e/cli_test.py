@@ -411,8 +411,8 @@ def check_other_files(program, scratch):
         (["image", "optimize", image, "-o", out, "--profile", image], "not a profile"),
         (["image", "collect", profile, "-o", out], f"{profile}: it is a profile, not a counter file"),
         (["image", "collect", image, "-o", out], "it is a program or library, not a counter file"),
-        (["image", "info", profile], f"{profile}: it is a profile, not an ELF or PE file"),
-        (["image", "info", script], f"{script}: it is a script, not an ELF or PE file"),
+        (["image", "info", profile], f"{profile}: it is a profile, not an ELF, PE or ECOFF file"),
+        (["image", "info", script], f"{script}: it is a script, not an ELF, PE or ECOFF file"),
     ):
         outcome = common.respike(*arguments)
         text = outcome.stderr.decode()

@@ -222,7 +222,7 @@ def check_refused(scratch):
         ("other build-id", image, altered("a", other_build), "another build-id"),
         ("other checksum", image, altered("b", later), "another checksum"),
         ("other addresses", plain, altered("c", other_place), "another place or size"),
-        ("another file", plain, text, "not an ELF or PE file"),
+        ("another file", plain, text, "not an ELF, PE or ECOFF file"),
         ("missing", plain, text.with_name("missing"), "does not exist"),
     ):
         for command in (["optimize", "--layout", "random"], ["instrument", "--spool", folder / "spool"]):

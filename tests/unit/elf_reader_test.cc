@@ -217,7 +217,7 @@ TEST(ElfReader, SaysWhatAFileIsInstead) {
   write_text(directory / "empty", "");
   EXPECT_NE(error_of(directory / "empty").find("is empty"), std::string::npos);
   write_text(directory / "text", "#!/bin/sh\n");
-  EXPECT_NE(error_of(directory / "text").find("not an ELF or PE file"), std::string::npos);
+  EXPECT_NE(error_of(directory / "text").find("not an ELF, PE or ECOFF file"), std::string::npos);
   const auto object = compile("part.c", "int f(void) { return 1; }", "-c", "part.o");
   EXPECT_NE(error_of(object).find("relocatable object"), std::string::npos);
 }
