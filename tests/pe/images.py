@@ -49,10 +49,13 @@ def main():
     parser.add_argument("--high", action="store_true")
     parser.add_argument("--symbols", action="store_true")
     parser.add_argument("--flags", default="")
+    parser.add_argument("--entry", default="main")
+    parser.add_argument("--exports", default="", help="names, separated by commas")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         objects = compile_sources(args.sources, pathlib.Path(folder), args.flags.split())
-        options = link.Options(base=args.base, high=args.high, symbols=args.symbols)
+        options = link.Options(base=args.base, high=args.high, symbols=args.symbols, entry=args.entry,
+                               exports=tuple(filter(None, args.exports.split(","))))
         args.output.write_bytes(link.link(objects, options))
 
 
