@@ -26,6 +26,11 @@ void keep_odd_prologs(Lifter& lifter) {
     const uint32_t range = lifter.range_at(fde.start);
     if (range == kNone) continue;
     described[program.ranges[range].procedure] = true;
+    // An entry is kept or written anew as a whole.
+    const auto& ranges = program.ranges;
+    if (ranges[range].end < fde.end)
+      for (uint32_t r = range; r < ranges.size() && ranges[r].start < fde.end; ++r)
+        lifter.pin(program[ranges[r].procedure], "its entry of the function table is of more code");
     if (fde.rows.size() < 2) continue;
     Procedure& procedure = program[program.ranges[range].procedure];
     const auto location = block_at(program, fde.start);

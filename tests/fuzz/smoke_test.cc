@@ -86,6 +86,14 @@ const Seeds& seeds() {
   return result;
 }
 
+/// RESPIKE_FINDING: the file that gets an input with a finding.
+void keep_finding(const Bytes& bytes, const FuzzResult& result) {
+  const char* path = std::getenv("RESPIKE_FINDING");
+  if (path == nullptr || !result.finding) return;
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
 /// Checks `count` mutations; `depth` must be reached by at least a tenth of them.
 void run(const std::vector<Bytes>& from, int count, uint64_t seed, FuzzDepth depth,
          const std::function<FuzzResult(std::span<const uint8_t>)>& check) {
@@ -97,6 +105,7 @@ void run(const std::vector<Bytes>& from, int count, uint64_t seed, FuzzDepth dep
     mutate_image(bytes, kMostBytes, random);
     const std::clock_t start = std::clock();
     const FuzzResult result = check(bytes);
+    keep_finding(bytes, result);
     ASSERT_FALSE(result.finding) << *result.finding << " (mutation " << seed + i << ")";
     ASSERT_LT(std::clock() - start, kLongest) << "(mutation " << seed + i << ")";
     reached += result.depth >= depth;
@@ -150,6 +159,7 @@ TEST(FuzzSmoke, PeFlips) {
       bytes[random.below(bytes.size())] ^= static_cast<uint8_t>(1 << random.below(8));
     const std::clock_t start = std::clock();
     const FuzzResult result = check_rewrite(bytes, static_cast<uint64_t>(i));
+    keep_finding(bytes, result);
     ASSERT_FALSE(result.finding) << *result.finding << " (flip " << i << ")";
     ASSERT_LT(std::clock() - start, kLongest) << "(flip " << i << ")";
     deep += result.depth == FuzzDepth::rewritten;

@@ -158,8 +158,8 @@ class EntryMaker {
   }
 
   void add(const UnwindRange& range) {
+    if (range.stays) return keep(range);
     const CfiState& state = request_.tables.states[range.state];
-    if (state.opaque) return add_opaque(state);
     const Words& words = state.cfa_expression;
     if (goes_on(range, words)) {
       entries_.back().end = range.end;
@@ -169,7 +169,7 @@ class EntryMaker {
     if (!words.empty())
       throw Error(fmt::format("internal error: the code at {:#x} has no prolog", range.start),
                   request_.image.path);
-    entries_.push_back({range.start, range.end, 0, 0, range.start});
+    push({range.start, range.end, 0, 0, range.start});
     is_open_ = true;
     owner_ = range.owner;
     prolog_ = words;
@@ -179,7 +179,7 @@ class EntryMaker {
   bool goes_on(const UnwindRange& range, const Words& words) {
     if (!is_open_ || range.owner != owner_) return false;
     Entry& last = entries_.back();
-    if (words == prolog_) return range.start == last.end || is_padding(last.end, range.start);
+    if (words == prolog_) return range.start == last.end;
     const bool longer = range.start == last.end && words.size() == prolog_.size() + kInstruction &&
                         std::equal(prolog_.begin(), prolog_.end(), words.begin());
     if (!longer) return false;
@@ -188,28 +188,34 @@ class EntryMaker {
     return true;
   }
 
-  /// Code that stays has padding between its blocks, which belongs to the entry of the input.
-  bool is_padding(uint64_t from, uint64_t to) const {
-    const auto next = std::ranges::upper_bound(old_, from, {}, &Entry::begin);
-    return next != old_.begin() && to < (next - 1)->end;
+  /// Code that stays keeps its entries, whatever they are, as far as no other code follows.
+  void keep(const UnwindRange& range) {
+    auto entry = std::ranges::upper_bound(old_, range.start, {}, &Entry::begin);
+    if (entry != old_.begin()) --entry;
+    for (; entry != old_.end() && entry->begin < range.end; ++entry) {
+      if (entry->end <= range.start || entry->begin == kept_) continue;
+      kept_ = entry->begin;
+      push(*entry);
+      is_open_ = false;
+    }
   }
 
-  void add_opaque(const CfiState& state) {
-    Entry entry;
-    uint64_t* const fields[] = {&entry.begin, &entry.end, &entry.handler, &entry.handler_data,
-                                &entry.prolog_end};
-    for (size_t i = 0; i < std::size(fields); ++i)
-      *fields[i] = load<uint64_t>(&state.cfa_expression[8 * i]);
+  void push(const Entry& entry) {
+    if (!entries_.empty()) {
+      Entry& last = entries_.back();
+      last.end = std::min(last.end, entry.begin);
+      if (!is_open_) last.prolog_end = std::min(last.prolog_end, std::max(last.begin, last.end));
+    }
     entries_.push_back(entry);
-    is_open_ = false;
   }
 
   const UnwindRequest& request_;
   std::vector<Entry> old_;
   std::vector<Entry> entries_;
-  bool is_open_ = false;  // the last entry may go on
-  uint32_t owner_ = 0;    // of the last entry
-  Words prolog_;          // of the last entry, as far as it was seen
+  uint64_t kept_ = UINT64_MAX;  // where the last entry that was kept begins
+  bool is_open_ = false;        // the last entry may go on
+  uint32_t owner_ = 0;          // of the last entry
+  Words prolog_;                // of the last entry, as far as it was seen
 };
 
 std::vector<NewUnwindTable> write(const UnwindRequest& request) {
