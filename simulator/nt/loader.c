@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "exceptions.h"
 #include "stops.h"
 #include "unwind.h"
 
@@ -195,6 +196,8 @@ static const struct {
     {"__clzdi2", leading_zeros},
     {"__ctzdi2", trailing_zeros},
     {"atexit", at_exit},
+    {"RaiseException", raise_exception},
+    {"__C_specific_handler", c_specific_handler},
     {"__divq", divq},
     {"__divl", divl},
     {"__divqu", divqu},
@@ -343,5 +346,6 @@ int main(int count, char** arguments) {
   // For tests of unwinding: the file to which stops.c writes its findings.
   const char* report = getenv("RESPIKE_NT_STOPS");
   if (report != NULL) stops_begin(report);
+  exceptions_begin();
   exit((int)call_entry(&image, count - first, arguments + first));
 }

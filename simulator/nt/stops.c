@@ -203,6 +203,11 @@ static void on_breakpoint(int signal, siginfo_t* info, void* user) {
     *place = word;
 }
 
+void stops_unwound(uint64_t stack_pointer) {
+  forget_dead(stack_pointer + 1);
+  odd_link = false;
+}
+
 void stops_add_code(uint64_t begin, uint64_t end) {
   if (range_count == kMostRanges || begin >= end) return;
   uint32_t* code = malloc(end - begin);

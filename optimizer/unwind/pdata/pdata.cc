@@ -203,8 +203,10 @@ class EntryMaker {
   void push(const Entry& entry) {
     if (!entries_.empty()) {
       Entry& last = entries_.back();
-      last.end = std::min(last.end, entry.begin);
-      if (!is_open_) last.prolog_end = std::min(last.prolog_end, std::max(last.begin, last.end));
+      if (last.end > entry.begin) {
+        last.end = entry.begin;
+        last.prolog_end = std::min(last.prolog_end, last.end);
+      }
     }
     entries_.push_back(entry);
   }
