@@ -15,7 +15,12 @@
 // nobody executes, but which unwinders read. So every entry is an ordinary one. (The calling
 // standard has secondary entries for parts of procedures; their encoding was not at hand.)
 //
-// Entries with a handler, with flags in the lowest bits of addresses, or that overlap, are opaque:
+// An entry may name an exception handler, and data for the handler: usually a scope table, the
+// ranges of __try. Ranges would be taken apart, so the procedure stays, and its handler stays; the
+// filters may move. The handler is the personality of the entry's CIE, the address of the data is in the
+// CIE's initial instructions.
+//
+// Entries with other data for a handler, or with flags in the lowest bits of addresses, are opaque:
 // their procedures stay, and so do the entries.
 //
 // Sources: PE/COFF specification of 2000, section 6.5; Windows NT for Alpha Systems Calling
@@ -71,7 +76,7 @@ class Reader {
  public:
   explicit Reader(const Image& image) : image_(image) {
     input_.tables.cies.emplace_back();
-    state({});
+    state({}, 0);
   }
 
   UnwindInput read(AddressRanges* unreadable) {
@@ -97,36 +102,61 @@ class Reader {
   }
 
  private:
-  uint32_t state(const Words& words) {
-    const auto [known, fresh] =
-        states_.try_emplace(words, static_cast<uint32_t>(input_.tables.states.size()));
+  uint32_t state(const Words& words, uint32_t cie) {
+    const auto [known, fresh] = states_.try_emplace(
+        std::pair(cie, words), static_cast<uint32_t>(input_.tables.states.size()));
     if (!fresh) return known->second;
     CfiState& made = input_.tables.states.emplace_back();
+    made.cie = cie;
     made.cfa_is_expression = true;
     made.cfa_expression = words;
+    return known->second;
+  }
+
+  /// The CIE of an entry's handler; the first one stands for none.
+  uint32_t cie_of(const Entry& entry) {
+    if (entry.handler == 0 && entry.handler_data == 0) return 0;
+    const auto [known, fresh] =
+        cies_.try_emplace(std::pair(entry.handler, entry.handler_data),
+                          static_cast<uint32_t>(input_.tables.cies.size()));
+    if (!fresh) return known->second;
+    Cie& made = input_.tables.cies.emplace_back();
+    made.initial_instructions.resize(sizeof entry.handler_data);
+    store(made.initial_instructions.data(), entry.handler_data);
+    const uint64_t handler = entry.handler & ~(kInstruction - 1);
+    if (handler == 0) return known->second;
+    made.personality_encoding = 0;  // an address
+    made.personality = handler;
     return known->second;
   }
 
   void add(const Entry& entry) {
     constexpr uint64_t kLongestProlog = 256;  // bytes
     Fde fde{.start = entry.begin, .end = entry.end, .rows = {}, .call_sites = {}};
-    if (!entry.is_plain() || entry.prolog_end - entry.begin > kLongestProlog) {
+    const uint32_t cie = cie_of(entry);
+    const bool understood = entry.has_plain_frame() &&
+                            entry.prolog_end - entry.begin <= kLongestProlog &&
+                            (cie == 0 || pdata::has_scope_table(image_, entry));
+    if (!understood) {
+      Entry kept = entry;
+      kept.handler &= kInstruction - 1;  // the CIE has the address
       CfiState& opaque = input_.tables.states.emplace_back();
       opaque.opaque = true;
-      opaque.cfa_expression = pdata::write_entries({&entry, 1}, 8);
+      opaque.cie = cie;
+      opaque.cfa_expression = pdata::write_entries({&kept, 1}, 8);
       fde.rows.push_back({entry.begin, static_cast<uint32_t>(input_.tables.states.size() - 1)});
       input_.fdes.push_back(std::move(fde));
       return;
     }
     Words words;
-    fde.rows.push_back({entry.begin, state(words)});
+    fde.rows.push_back({entry.begin, state(words, cie)});
     const auto code = image_.bytes_at(entry.begin, entry.prolog_end - entry.begin);
     for (uint64_t at = entry.begin; at < entry.prolog_end; at += kInstruction) {
       const auto word = load<uint32_t>(&(*code)[at - entry.begin]);
       if (!concerns_frame(word)) continue;
       words.resize(words.size() + kInstruction);
       store(&words[words.size() - kInstruction], word);
-      fde.rows.push_back({at + kInstruction, state(words)});
+      fde.rows.push_back({at + kInstruction, state(words, cie)});
     }
     if (fde.rows.back().address == entry.end) fde.rows.pop_back();
     input_.fdes.push_back(std::move(fde));
@@ -134,7 +164,8 @@ class Reader {
 
   const Image& image_;
   UnwindInput input_;
-  std::map<Words, uint32_t> states_;
+  std::map<std::pair<uint32_t, Words>, uint32_t> states_;  // by CIE and instructions
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> cies_;  // by handler and its data
 };
 
 UnwindInput read(const Image& image, AddressRanges* unreadable) {
@@ -195,7 +226,12 @@ class EntryMaker {
     for (; entry != old_.end() && entry->begin < range.end; ++entry) {
       if (entry->end <= range.start || entry->begin == kept_) continue;
       kept_ = entry->begin;
-      push(*entry);
+      Entry kept = *entry;
+      // The handler may have moved.
+      const uint64_t flags = kept.handler % kInstruction;
+      const uint32_t cie = request_.tables.states[range.state].cie;
+      if (kept.handler != flags) kept.handler = request_.tables.cies[cie].personality | flags;
+      push(kept);
       is_open_ = false;
     }
   }
