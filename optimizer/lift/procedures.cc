@@ -233,6 +233,33 @@ std::vector<uint64_t> words_in_code(const Lifter& lifter) {
   return words;
 }
 
+/// Places in code that something refers to, or that hold an address, sorted; of images of Windows
+/// alone.
+std::vector<uint64_t> used_places(const Lifter& lifter) {
+  std::vector<uint64_t> places;
+  if (lifter.image.calling_standard != CallingStandard::windows) return places;
+  for (const RelocationTable& table : lifter.image.relocations) {
+    if (is_unwind_section(lifter.image.sections[table.target].name)) continue;
+    for (const Relocation& relocation : table.relocations) {
+      places.push_back(relocation.address);
+      if (relocation.symbol < lifter.image.symbols.size())
+        places.push_back(lifter.symbol_value(relocation.symbol) +
+                         static_cast<uint64_t>(relocation.addend));
+    }
+  }
+  std::erase_if(places, [&](uint64_t place) { return lifter.code_at(place) == nullptr; });
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+/// Whether [start, end) is too short for anything but what aligns the procedure behind. Compilers
+/// for Windows NT have their constants elsewhere, and linkers pad with zeros.
+bool aligns_next(const Lifter& lifter, uint64_t start, uint64_t end) {
+  constexpr uint64_t kAlignment = 16;
+  return lifter.image.calling_standard == CallingStandard::windows && end % kAlignment == 0 &&
+         end - start < kAlignment;
+}
+
 /// The first of the sorted `places` in [start, end); nullopt: there is none.
 std::optional<uint64_t> first_in(std::span<const uint64_t> places, uint64_t start, uint64_t end) {
   const auto found = std::ranges::lower_bound(places, start);
@@ -288,7 +315,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
     untyped.insert(untyped.end(), places.begin(), places.end());
   std::sort(untyped.begin(), untyped.end());
   const std::vector<uint64_t> patchable = patchable_places(lifter);
-  const std::vector<uint64_t> words = words_in_code(lifter);
+  const std::vector<uint64_t> words = words_in_code(lifter), used = used_places(lifter);
   for (const CodeSection& code : lifter.code) {
     uint64_t at = code.start;
     const auto add_trimmed = [&](uint64_t start, uint64_t end) {
@@ -305,6 +332,9 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
       }
       if (lifter.machine.codec.zeros_pad && lifter.is_padding(start, end) &&
           !first_in(words, start, end))
+        return;
+      if (aligns_next(lifter, start, end) && lifter.is_padding(start, end) &&
+          !first_in(used, start, end))
         return;
       if (start < end) result.push_back({.start = start, .end = end, .is_gap = true});
     };

@@ -16,6 +16,10 @@ import link
 HERE = pathlib.Path(__file__).resolve().parent
 COMPILER, ASSEMBLER = "alpha-linux-gnu-gcc", "alpha-linux-gnu-as"
 
+CXX_COMPILER = "alpha-linux-gnu-g++"
+# Destructors of static objects are in an array, as constructors are.
+CXX_FLAGS = ("-fno-rtti", "-fno-use-cxa-atexit", "-fno-threadsafe-statics")
+
 
 def run(command):
     outcome = subprocess.run([str(c) for c in command], capture_output=True, text=True)
@@ -30,7 +34,8 @@ def compile_source(source, folder, flags=()):
         run([ASSEMBLER, "-G0", source, "-o", result])
         return result
     assembly, converted = folder / (source.name + ".gcc.s"), folder / (source.name + ".s")
-    run([COMPILER, *convert.COMPILER_FLAGS, "-include", HERE / "nt_names.h", *flags, "-S", source, "-o", assembly])
+    is_cxx = source.suffix == ".cc"
+    run([CXX_COMPILER if is_cxx else COMPILER, *(CXX_FLAGS if is_cxx else ()), *convert.COMPILER_FLAGS, "-include", HERE / "nt_names.h", *flags, "-S", source, "-o", assembly])
     converted.write_text(convert.convert(assembly.read_text()))
     run([ASSEMBLER, "-G0", converted, "-o", result])
     return result
