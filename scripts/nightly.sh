@@ -8,6 +8,7 @@
 #   random       500 random C++ programs that no night before had
 #   arithmetic   a million operands for each operation of IA-64
 #   speed        the speed of the IA-64 emulator
+#   pe           60,000 damaged images of Windows NT, in four ways; every field of two images
 #   emulator     500 random C programs and 200,000 random pieces of code for that emulator
 #   gcc          GCC's execution tests: 16,000 cases, some seven hours on two processors
 #   gmp          GMP's tests
@@ -20,13 +21,13 @@
 #
 # usage: scripts/nightly.sh [--only PART[,PART...]] [FUZZ-SECONDS]
 #
-# Each of the fifteen fuzzers gets FUZZ-SECONDS, default 3600. A part prints its name and the time
+# Each of the eighteen fuzzers gets FUZZ-SECONDS, default 3600. A part prints its name and the time
 # that it took; the first part that fails ends the run. Example:
 # `scripts/nightly.sh --only gcc,fuzz 60`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-parts=(cases seeds debug atomic random arithmetic speed emulator gcc gmp capstone packages suites exec sanitizers fuzz)
+parts=(cases seeds debug atomic random arithmetic speed pe emulator gcc gmp capstone packages suites exec sanitizers fuzz)
 wanted=("${parts[@]}")
 if [[ ${1:-} == --only ]]; then
   IFS=, read -ra wanted <<<"${2:?--only needs the names of parts}"
@@ -79,6 +80,11 @@ run_speed() {
   bench/ia64_speed.py --least 100
 }
 
+run_pe() {
+  RESPIKE_PE_MUTATIONS=60000 build/tests/fuzz/fuzz_smoke_test --gtest_filter='FuzzSmoke.Pe*' --gtest_brief=1
+  RESPIKE_PE_FLIPS=1000 RESPIKE_PE_SHARE=1 python3 tests/e2e/pe_damaged_test.py
+}
+
 run_emulator() {
   RESPIKE_IA64_SEEDS=500 python3 tests/e2e/ia64_run_test.py --filter '^random'
   RESPIKE_EMULATION_RUNS=200000 build/tests/fuzz/emulation_smoke_test --gtest_brief=1
@@ -125,7 +131,7 @@ run_sanitizers() {
 
 run_fuzz() {
   for target in reader lifter rewrite instrument ia64_lifter ia64_rewrite ia64_instrument x86_64_lifter x86_64_rewrite \
-    x86_64_instrument unwind counting ir_text emulation debug; do
+    x86_64_instrument pe_reader pe_lifter pe_rewrite unwind counting ir_text emulation debug; do
     tests/fuzz/run.sh "$target" "$fuzz_seconds"
   done
 }

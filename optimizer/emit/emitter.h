@@ -84,6 +84,7 @@ class Emitter {
     ProcedureId procedure = kNone;
     uint32_t number = 0;  // of the procedure's fragments
   };
+  uint64_t start_of_code(const Layout::Fragment& fragment, const PlacedFragment& placed) const;
   std::vector<FragmentSymbol> fragment_symbols();
   std::string_view name_fragment(std::string_view procedure, uint32_t number);
   std::vector<Symbol> with_fragments(std::vector<Symbol> symbols,

@@ -101,6 +101,19 @@ void Emitter::move_symbol(Symbol& symbol) const {
   if (offset != 0 && new_address(old + offset) != symbol.value + offset) symbol.local_entry = 0;
 }
 
+/// Where a fragment starts behind the copy of a prolog, which is no code but for unwinders.
+uint64_t Emitter::start_of_code(const Layout::Fragment& fragment,
+                                const PlacedFragment& placed) const {
+  const UnwindFormat* format = unwind_format_of(image_);
+  const BasicBlock& first = program_[fragment.procedure].blocks[fragment.blocks.front()];
+  const bool is_copy = format != nullptr && format->reads_prologs && first.origin == kNone &&
+                       first.cfi_state != kNone &&
+                       unwind_.states[first.cfi_state].cfa_expression.empty();
+  return is_copy && fragment.blocks.size() > 1
+             ? placement_.address(fragment.procedure, fragment.blocks[1])
+             : placed.address;
+}
+
 /// Symbols for the fragments that do not start with their procedure's entry.
 std::vector<Emitter::FragmentSymbol> Emitter::fragment_symbols() {
   std::vector<uint32_t> fragments_of(program_.procedures.size());
@@ -120,14 +133,15 @@ std::vector<Emitter::FragmentSymbol> Emitter::fragment_symbols() {
         std::find(fragment.blocks.begin(), fragment.blocks.end(), 0u) != fragment.blocks.end();
     const uint64_t end =
         has_entry ? placement_.address(fragment.procedure, 0) : placed->address + placed->size;
-    if (end == placed->address) continue;
+    const uint64_t start = start_of_code(fragment, *placed);
+    if (end <= start) continue;
     FragmentSymbol& made = symbols.emplace_back();
     made.procedure = fragment.procedure;
     made.number = number;
     made.symbol.name = name_fragment(program_[fragment.procedure].name, number);
-    made.symbol.value = placed->address;
-    made.symbol.size = end - placed->address;
-    made.symbol.section = section_of(placed->address);
+    made.symbol.value = start;
+    made.symbol.size = end - start;
+    made.symbol.section = section_of(start);
     made.symbol.type = Symbol::Type::procedure;
     made.symbol.local = true;
   }

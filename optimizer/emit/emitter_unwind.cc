@@ -48,6 +48,7 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   if (block_id == 0) ++unwind_owner_;
   range.owner = unwind_owner_;
   range.state = block.cfi_state;
+  range.stays = !procedure.movable();
   const auto set_call_site = [&](uint32_t index) {
     range.lsda = kNone;
     range.terminate = false;
@@ -137,7 +138,8 @@ void Emitter::add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fd
   size_t row = 0, site = 0;
   for (size_t i = 0; i + 1 < cuts.size(); ++i) {
     if (cuts[i] == cuts[i + 1] || cuts[i] < fde.start || cuts[i + 1] > fde.end) continue;
-    UnwindRange range{.start = cuts[i], .end = cuts[i + 1], .owner = unwind_owner_};
+    UnwindRange range{
+        .start = cuts[i], .end = cuts[i + 1], .owner = unwind_owner_, .stays = true};
     while (row + 1 < fde.rows.size() && fde.rows[row + 1].address <= range.start) ++row;
     if (row < fde.rows.size()) range.state = fde.rows[row].state;
     while (site < fde.call_sites.size() && fde.call_sites[site].end <= range.start) ++site;

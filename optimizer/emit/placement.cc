@@ -30,6 +30,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/parallel.h"
 #include "optimizer/ir/lookup.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 Placement::Placement(const Program& program, Layout& layout, uint64_t added_code_address)
@@ -83,6 +84,17 @@ uint64_t Placement::resolve(const CodeLocation& location) const {
   return location.address;
 }
 
+/// Unwinders read the copies of prologs in front of code that stays.
+void Placement::take_prolog_copies(Ranges& taken) const {
+  const UnwindFormat* format = unwind_format_of(*program_.image);
+  if (format == nullptr || !format->reads_prologs) return;
+  for (const Fde& fde : read_unwind(*program_.image).fdes) {
+    const uint32_t range = range_at(program_, fde.rows.empty() ? fde.start : fde.rows.back().address);
+    if (range != kNone && !program_[program_.ranges[range].procedure].movable())
+      taken.emplace_back(fde.start, std::max(fde.start, program_.ranges[range].start));
+  }
+}
+
 /// Ranges of addresses that must keep their bytes, sorted.
 Placement::Ranges Placement::taken_ranges() const {
   Ranges taken = program_.kept;
@@ -90,6 +102,7 @@ Placement::Ranges Placement::taken_ranges() const {
     if (!program_[range.procedure].movable()) taken.emplace_back(range.start, range.end);
   // No other code may be where unwind information describes code that stays.
   for (const Fde& fde : program_.foreign_fdes) taken.emplace_back(fde.start, fde.end);
+  take_prolog_copies(taken);
   // A handler returns to the start of signal return code, and unwinders look up return addresses
   // minus one: no other procedure's unwind information may end there. The whole no-op in front
   // stays, since part of the no-op would read like the start of another instruction.

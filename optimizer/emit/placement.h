@@ -72,6 +72,7 @@ class Placement {
 
   void start_fragments_at_entries(Layout& layout) const;
   Ranges taken_ranges() const;
+  void take_prolog_copies(Ranges& taken) const;
   void take_what_control_runs_through(Ranges& taken) const;
   void take_what_code_refers_to(Ranges& taken) const;
   void find_free_ranges();

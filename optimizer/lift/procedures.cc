@@ -242,6 +242,33 @@ std::vector<uint64_t> words_in_code(const Lifter& lifter) {
   return words;
 }
 
+/// Places in code that something refers to, or that hold an address, sorted; of images of Windows
+/// alone.
+std::vector<uint64_t> used_places(const Lifter& lifter) {
+  std::vector<uint64_t> places;
+  if (lifter.image.calling_standard != CallingStandard::windows) return places;
+  for (const RelocationTable& table : lifter.image.relocations) {
+    if (is_unwind_section(lifter.image.sections[table.target].name)) continue;
+    for (const Relocation& relocation : table.relocations) {
+      places.push_back(relocation.address);
+      if (relocation.symbol < lifter.image.symbols.size())
+        places.push_back(lifter.symbol_value(relocation.symbol) +
+                         static_cast<uint64_t>(relocation.addend));
+    }
+  }
+  std::erase_if(places, [&](uint64_t place) { return lifter.code_at(place) == nullptr; });
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+/// Whether [start, end) is too short for anything but what aligns the procedure behind. Compilers
+/// for Windows NT have their constants elsewhere, and linkers pad with zeros.
+bool aligns_next(const Lifter& lifter, uint64_t start, uint64_t end) {
+  constexpr uint64_t kAlignment = 16;
+  return lifter.image.calling_standard == CallingStandard::windows && end % kAlignment == 0 &&
+         end - start < kAlignment;
+}
+
 /// The first of the sorted `places` in [start, end); nullopt: there is none.
 std::optional<uint64_t> first_in(std::span<const uint64_t> places, uint64_t start, uint64_t end) {
   const auto found = std::ranges::lower_bound(places, start);
@@ -305,7 +332,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
     untyped.insert(untyped.end(), places.begin(), places.end());
   std::sort(untyped.begin(), untyped.end());
   const std::vector<uint64_t> patchable = patchable_places(lifter);
-  const std::vector<uint64_t> words = words_in_code(lifter);
+  const std::vector<uint64_t> words = words_in_code(lifter), used = used_places(lifter);
   for (const CodeSection& code : lifter.code) {
     uint64_t at = code.start;
     const auto add_trimmed = [&](uint64_t start, uint64_t end) {
@@ -322,6 +349,9 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
       }
       if (lifter.machine.codec.zeros_pad && lifter.is_padding(start, end) &&
           !first_in(words, start, end))
+        return;
+      if (aligns_next(lifter, start, end) && lifter.is_padding(start, end) &&
+          !first_in(used, start, end))
         return;
       if (start < end) result.push_back({.start = start, .end = end, .is_gap = true});
     };
@@ -457,6 +487,93 @@ void join_fragments(const Lifter& lifter, const std::vector<Piece>& pieces, Owne
     if (piece != kNone && entry != kNone && pieces[piece].start == fragment.start)
       owner.unite(piece, entry);
   }
+}
+
+/// Copies of prologs that an earlier rewriting put in front of fragments, for unwinders to read. Code
+/// that leads into what looks like a copy makes it code.
+class PrologCopies {
+ public:
+  PrologCopies(const Lifter& lifter, const std::vector<Piece>& pieces, Ownership& owner)
+      : lifter_(lifter) {
+    for (uint32_t i = 0; i < pieces.size(); ++i) {
+      const uint32_t entry = owner.find(i);
+      if (entry == i) continue;
+      const Fde *fde = fde_at(pieces[i].start), *of_entry = fde_at(pieces[entry].start);
+      if (fde == nullptr || of_entry == nullptr || fde->rows.size() < 2 ||
+          of_entry->rows.empty() || fde->rows.back().state != of_entry->rows.back().state)
+        continue;
+      const uint64_t end = fde->rows.back().address;
+      if (end < pieces[i].end && !is_entered_from_before(pieces[i].start))
+        copies_.push_back({pieces[i].start, end});
+    }
+    if (!copies_.empty()) drop_those_that_are_code();
+  }
+
+  /// Takes the copies off their pieces.
+  void cut(std::vector<Piece>& pieces) const {
+    for (Piece& piece : pieces)
+      if (const auto* copy = copy_at(piece.start); copy != nullptr) piece.start = copy->end;
+  }
+
+ private:
+  struct Copy {
+    uint64_t start = 0;
+    uint64_t end = 0;  // half-open
+    bool is_code = false;
+  };
+
+  const Fde* fde_at(uint64_t start) const {
+    const auto& fdes = lifter_.unwind.fdes;
+    const auto fde = std::ranges::lower_bound(fdes, start, {}, &Fde::start);
+    return fde != fdes.end() && fde->start == start ? &*fde : nullptr;
+  }
+
+  bool is_entered_from_before(uint64_t start) const {
+    const CodeSection* code = lifter_.code_at(start);
+    if (std::ranges::binary_search(lifter_.provenance->dead_ends, start)) return false;
+    return code == nullptr || !is_cut_off(lifter_, code->start, true, start);
+  }
+
+  /// The copy that holds an address of code, or nullptr.
+  const Copy* copy_at(uint64_t address) const {
+    const auto next = std::ranges::upper_bound(copies_, address, {}, &Copy::start);
+    if (next == copies_.begin() || address >= (next - 1)->end) return nullptr;
+    return &*(next - 1);
+  }
+
+  void lead_to(uint64_t address) {
+    if (const Copy* copy = copy_at(address)) const_cast<Copy*>(copy)->is_code = true;
+  }
+
+  void drop_those_that_are_code() {
+    for (const CodeSection& code : lifter_.code)
+      for (size_t i = 0; i < code.marks.size(); ++i) {
+        const ControlFlow flow = lifter_.machine.facts(code.instructions[i]).flow;
+        if (flow == ControlFlow::branch || flow == ControlFlow::conditional_branch ||
+            flow == ControlFlow::call)
+          lead_to(lifter_.branch_target(code.address(i), code.instructions[i]));
+      }
+    for (const RelocationTable& table : lifter_.image.relocations)
+      if (!is_unwind_section(lifter_.image.sections[table.target].name))
+        for (const Relocation& relocation : table.relocations)
+          if (relocation.symbol < lifter_.image.symbols.size())
+            lead_to(lifter_.symbol_value(relocation.symbol) +
+                    static_cast<uint64_t>(relocation.addend));
+    for (const Symbol& symbol : lifter_.image.symbols)
+      if (symbol.type != Symbol::Type::section) lead_to(symbol.value);
+    lead_to(lifter_.image.entry);
+    std::erase_if(copies_, [](const Copy& copy) { return copy.is_code; });
+  }
+
+  const Lifter& lifter_;
+  std::vector<Copy> copies_;  // by address
+};
+
+/// Copies of prologs are no code, and room for code.
+void cut_prolog_copies(const Lifter& lifter, std::vector<Piece>& pieces, Ownership& owner) {
+  const UnwindFormat* format = unwind_format_of(lifter.image);
+  if (!lifter.provenance || format == nullptr || !format->reads_prologs) return;
+  PrologCopies(lifter, pieces, owner).cut(pieces);
 }
 
 std::string name_of(const Lifter& lifter, const Piece& piece,
@@ -760,6 +877,7 @@ void find_procedures(Lifter& lifter) {
   join_fragments(lifter, pieces, owner);
   join_compiler_splits(lifter, pieces, owner);
   join_landing_pads(lifter, pieces, owner);  // last: cannot tell which piece has the entry
+  cut_prolog_copies(lifter, pieces, owner);
   make_procedures(lifter, pieces, owner);
   find_nops(lifter);
   leave_data(lifter, pieces);

@@ -17,6 +17,15 @@
 
 namespace respike {
 
+/// Handlers look up the place of an exception in ranges of the procedure. A handler stays, too: its
+/// name, where it has none in the image, is its address, and comparisons go by the name.
+static void keep_handler(Lifter& lifter, Procedure& procedure, const Cie& cie) {
+  lifter.pin(procedure, "an exception handler knows ranges of it");
+  const uint32_t range = lifter.range_at(cie.personality);
+  if (range != kNone)
+    lifter.pin(lifter.program[lifter.program.ranges[range].procedure], "it handles exceptions");
+}
+
 void keep_odd_prologs(Lifter& lifter) {
   const UnwindFormat* format = unwind_format_of(lifter.image);
   if (format == nullptr || !format->reads_prologs) return;
@@ -26,6 +35,15 @@ void keep_odd_prologs(Lifter& lifter) {
     const uint32_t range = lifter.range_at(fde.start);
     if (range == kNone) continue;
     described[program.ranges[range].procedure] = true;
+    // An entry is kept or written anew as a whole.
+    const auto& ranges = program.ranges;
+    if (ranges[range].end < fde.end)
+      for (uint32_t r = range; r < ranges.size() && ranges[r].start < fde.end; ++r)
+        lifter.pin(program[ranges[r].procedure], "its entry of the function table is of more code");
+    if (fde.rows.empty()) continue;
+    const CfiState& state = lifter.unwind.tables.states[fde.rows.front().state];
+    const Cie& cie = lifter.unwind.tables.cies[state.cie];
+    if (!cie.initial_instructions.empty()) keep_handler(lifter, program[ranges[range].procedure], cie);
     if (fde.rows.size() < 2) continue;
     Procedure& procedure = program[program.ranges[range].procedure];
     const auto location = block_at(program, fde.start);

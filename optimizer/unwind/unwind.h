@@ -43,6 +43,7 @@ struct UnwindRange {
   uint64_t end = 0;
   uint32_t owner = 0;      // procedure or stub: ranges of different owners never share an FDE
   uint32_t state = kNone;  // index of UnwindTables::states; kNone: not described, a gap
+  bool stays = false;      // code that is where it was in the input
   // LSDA part; lsda == kNone: no LSDA applies to this range.
   uint32_t lsda = kNone;
   bool terminate = false;    // covered by an LSDA but by no call-site record

@@ -23,8 +23,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "exceptions.h"
+#include "stops.h"
+#include "unwind.h"
+
 enum { kMachine = 0x184, kPe32 = 0x10b, kDirectories = 16, kThunkWords = 6 };
-enum { kImports = 1, kBaseRelocations = 5 };
+enum { kImports = 1, kExceptions = 3, kBaseRelocations = 5 };
+#define SECTION_EXECUTABLE 0x20000000u
 enum { kAbsolute = 0, kHigh = 1, kLow = 2, kHighLow = 3, kHighAdjusted = 4 };
 #define STACK_ADDRESS 0x20000000ul
 #define STACK_SIZE 0x800000ul
@@ -191,6 +196,8 @@ static const struct {
     {"__clzdi2", leading_zeros},
     {"__ctzdi2", trailing_zeros},
     {"atexit", at_exit},
+    {"RaiseException", raise_exception},
+    {"__C_specific_handler", c_specific_handler},
     {"__divq", divq},
     {"__divl", divl},
     {"__divqu", divqu},
@@ -287,6 +294,15 @@ static struct image load_image(const struct file* file, uint64_t base) {
   }
   relocate(&image, (uint32_t)(base - preferred));
   bind_imports(&image);
+  const uint32_t table_size = image.directory_size[kExceptions];
+  unwind_add_image(image.memory, image.size, at(&image, image.directory[kExceptions], table_size),
+                   table_size);
+  for (unsigned i = 0; i < sections; ++i) {
+    const uint8_t* section = optional + optional_size + 40 * i;
+    const uint64_t start = (uint64_t)image.memory + load32(section + 12);
+    if ((load32(section + 36) & SECTION_EXECUTABLE) != 0)
+      stops_add_code(start, start + load32(section + 8) / 4 * 4);
+  }
   return image;
 }
 
@@ -327,5 +343,9 @@ int main(int count, char** arguments) {
   const struct file file = read_file(program);
   const struct image image = load_image(&file, base);
   free(file.bytes);
+  // For tests of unwinding: the file to which stops.c writes its findings.
+  const char* report = getenv("RESPIKE_NT_STOPS");
+  if (report != NULL) stops_begin(report);
+  exceptions_begin();
   exit((int)call_entry(&image, count - first, arguments + first));
 }

@@ -24,9 +24,14 @@ BASES = (None, 0x1230000)
 SOURCES = common.ROOT / "tests" / "programs" / "c"
 HIGH, HIGHLOW, HIGHADJ = 1, 3, 4
 
-# Programs whose output does not depend on addresses, and what of C they need that NT has in another form:
-# threads.c has thread-local variables, processes.c and signals.c constructors and a C library underneath.
-SMALL = ("calls", "floats", "interpreter", "kernels", "offsets", "strings", "switches")
+# Programs whose output does not depend on addresses. Not among them: threads.c, which has thread-local variables, and
+# registers.c, whose second file is code for Linux: it loads gp, and has system calls.
+SMALL = ("calls", "floats", "interpreter", "kernels", "offsets", "processes", "shapes", "signals", "strings", "switches")
+# What these programs print is another thing on Linux: how far the stack grows, callers behind a signal handler.
+UNLIKE_LINUX = ("calls", "signals")
+# Programs with constructors start elsewhere.
+START = common.ROOT / "tests" / "pe" / "start.s"
+ENTRIES = {"processes": "respike_start", "shapes": "respike_start"}
 FLAGS = {
     "lua": ["-DLUA_USE_C89", "-Dluai_makeseed(L)=21164"],
     "sqlite3": ["-D_GNU_SOURCE", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"],
@@ -46,7 +51,8 @@ def sources_of(name):
     if name == "sqlite3":
         files = [folder / "sqlite3-amalgamation" / f for f in ("sqlite3.c", "shell.c")]
         return files if all(f.exists() for f in files) else None
-    return [SOURCES / f"{name}.c"]
+    source = common.ROOT / "tests" / "pe" / "programs" / "shapes.cc" if name == "shapes" else SOURCES / f"{name}.c"
+    return [source, START] if name in ENTRIES else [source]
 
 
 def runs_of(name):
@@ -79,7 +85,7 @@ class World:
     def image(self, name, **options):
         def make():
             path = self.scratch.file(f"{name}.exe")
-            path.write_bytes(link.link(self.objects(name), link.Options(**options)))
+            path.write_bytes(link.link(self.objects(name), link.Options(entry=ENTRIES.get(name, "main"), **options)))
             return path
 
         return self.shared(("image", name, tuple(sorted(options.items()))), make)
@@ -227,8 +233,8 @@ def check_original(world, name):
     for high in (False, True):
         world.check(name, world.image(name, high=high), "HIGH" if high else "HIGHADJ")
     program = common.find_program(f"{name}.dynamic")
-    if name not in SMALL or name == "calls" or program is None:
-        return  # calls.c prints how far its stack grows
+    if name not in SMALL or name in UNLIKE_LINUX or program is None:
+        return
     for index, run in enumerate(runs_of(name)):
         native = common.run_program(program.image, run)
         actual = world.expected(name, index)

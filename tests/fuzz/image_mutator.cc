@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "optimizer/base/bytes.h"
+#include "tests/fuzz/pe_mutator.h"
 
 namespace respike {
 namespace {
@@ -542,8 +543,12 @@ class Mutation {
 }  // namespace
 
 void mutate_image(std::vector<uint8_t>& bytes, size_t max_size, FuzzRandom& random) {
-  for (uint64_t left = 1 + random.below(4); left != 0; --left)
-    Mutation(bytes, max_size, random).apply();
+  for (uint64_t left = 1 + random.below(4); left != 0; --left) {
+    if (is_pe(bytes))
+      mutate_pe(bytes, random);
+    else
+      Mutation(bytes, max_size, random).apply();
+  }
   if (random.one_in(256)) bytes.resize(random.below(bytes.size() + 1));
   if (bytes.size() > max_size) bytes.resize(max_size);
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the small programs that fuzzing starts from, a few KB to 100 KB each: for Alpha, as ia64.NAME
-# for Itanium, as x86_64.NAME for x86-64.
+# for Itanium, as x86_64.NAME for x86-64, as pe.NAME for Windows NT on Alpha.
 #
 # usage: tests/fuzz/make-seeds.sh OUTDIR [RESPIKE]
 # With RESPIKE (the command), OUTDIR also gets images that were rewritten once, with their notes.
@@ -55,6 +55,14 @@ x86_64 library.so $gcc "${free[@]}" -fPIC -shared -Wl,-soname,library.so "$sourc
 x86_64 throws $gxx -no-pie "$sources/throws.cc"
 x86_64 throws.pie $gxx -fPIE -pie -ffunction-sections "$sources/throws.cc"
 
+# Images of Windows NT for Alpha.
+nt() {  # NAME FLAG... SOURCE
+  python3 -B "$sources/../../pe/images.py" "$out/pe.$1" "${@:2}"
+}
+nt adjusted --symbols --entry _start --exports _start,choose "$sources/program.c"
+nt high --high --entry _start "$sources/program.c"
+nt handlers --symbols --entry start "$sources/handlers.s"
+
 # Debug information: of the forms that compilers write, see debug.cc.
 debug() {  # NAME COMPILER FLAG...
   "${@:2}" "${small[@]}" -o "$out/debug/$1"
@@ -69,7 +77,7 @@ debug throws $gxx -g -fPIE -pie "$sources/throws.cc"
 
 [[ -n $respike ]] || exit 0
 for image in tiny program.static program.pie far library.so throws ia64.tiny ia64.library ia64.calls \
-  x86_64.program.pie x86_64.library.so x86_64.throws; do
+  x86_64.program.pie x86_64.library.so x86_64.throws pe.adjusted pe.high pe.handlers; do
   "$respike" image optimize --layout random -o "$out/$image.random" "$out/$image" >/dev/null
   "$respike" image optimize --layout scatter -o "$out/$image.scatter" "$out/$image" >/dev/null
 done

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -40,7 +41,7 @@ Bytes rewritten(const Bytes& bytes, OptimizeOptions::Order order) {
 
 /// The images that make-seeds.sh compiles.
 struct Seeds {
-  std::vector<Bytes> alpha, ia64, x86_64;  // with the outputs of rewriting these images
+  std::vector<Bytes> alpha, ia64, x86_64, pe;  // with the outputs of rewriting these images
   std::vector<Bytes> descriptors;          // of the Itanium images
   std::vector<Bytes> debug;                // debug sections
 };
@@ -64,7 +65,11 @@ Seeds make_seeds() {
                         std::back_inserter(seeds.descriptors));
     if (path.filename() == "ia64.descriptors") continue;  // no program
     const bool x86_64 = path.filename().string().starts_with("x86_64.");
-    std::vector<Bytes>& list = ia64 ? seeds.ia64 : x86_64 ? seeds.x86_64 : seeds.alpha;
+    const bool pe = path.filename().string().starts_with("pe.");
+    std::vector<Bytes>& list = ia64     ? seeds.ia64
+                               : x86_64 ? seeds.x86_64
+                               : pe     ? seeds.pe
+                                        : seeds.alpha;
     list.push_back(bytes);
     list.push_back(rewritten(bytes, OptimizeOptions::Order::random));
     list.push_back(rewritten(bytes, OptimizeOptions::Order::scatter));
@@ -81,6 +86,14 @@ const Seeds& seeds() {
   return result;
 }
 
+/// RESPIKE_FINDING: the file that gets an input with a finding.
+void keep_finding(const Bytes& bytes, const FuzzResult& result) {
+  const char* path = std::getenv("RESPIKE_FINDING");
+  if (path == nullptr || !result.finding) return;
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
 /// Checks `count` mutations; `depth` must be reached by at least a tenth of them.
 void run(const std::vector<Bytes>& from, int count, uint64_t seed, FuzzDepth depth,
          const std::function<FuzzResult(std::span<const uint8_t>)>& check) {
@@ -92,6 +105,7 @@ void run(const std::vector<Bytes>& from, int count, uint64_t seed, FuzzDepth dep
     mutate_image(bytes, kMostBytes, random);
     const std::clock_t start = std::clock();
     const FuzzResult result = check(bytes);
+    keep_finding(bytes, result);
     ASSERT_FALSE(result.finding) << *result.finding << " (mutation " << seed + i << ")";
     ASSERT_LT(std::clock() - start, kLongest) << "(mutation " << seed + i << ")";
     reached += result.depth >= depth;
@@ -100,7 +114,8 @@ void run(const std::vector<Bytes>& from, int count, uint64_t seed, FuzzDepth dep
 }
 
 TEST(FuzzSmoke, SeedsAreFine) {
-  for (const std::vector<Bytes>* list : {&seeds().alpha, &seeds().ia64, &seeds().x86_64})
+  for (const std::vector<Bytes>* list :
+       {&seeds().alpha, &seeds().ia64, &seeds().x86_64, &seeds().pe})
     for (const Bytes& bytes : *list) {
       const FuzzResult result = check_rewrite(bytes, 7);
       EXPECT_FALSE(result.finding) << *result.finding;
@@ -110,6 +125,46 @@ TEST(FuzzSmoke, SeedsAreFine) {
 
 TEST(FuzzSmoke, Reader) {
   run(seeds().alpha, 10'000, 1'000'000, FuzzDepth::rewritable, check_reader);
+}
+
+/// The images of Windows NT. RESPIKE_PE_MUTATIONS: how many, for a longer run.
+int pe_mutations() {
+  constexpr int kUsual = 3'000;
+  const char* text = std::getenv("RESPIKE_PE_MUTATIONS");
+  return text == nullptr ? kUsual : std::atoi(text);
+}
+
+TEST(FuzzSmoke, PeReader) {
+  run(seeds().pe, 2 * pe_mutations(), 20'000'000, FuzzDepth::rewritable, check_reader);
+}
+
+TEST(FuzzSmoke, PeLifter) {
+  run(seeds().pe, pe_mutations(), 30'000'000, FuzzDepth::lifted, check_lifter);
+}
+
+TEST(FuzzSmoke, PeRewrite) {
+  run(seeds().pe, pe_mutations(), 40'000'000, FuzzDepth::rewritten,
+      [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size() + bytes[bytes.size() / 2]); });
+}
+
+/// Bits of the file, whatever they mean.
+TEST(FuzzSmoke, PeFlips) {
+  const std::vector<Bytes>& from = seeds().pe;
+  int deep = 0;
+  const int count = pe_mutations();
+  for (int i = 0; i < count; ++i) {
+    FuzzRandom random(50'000'000 + static_cast<uint64_t>(i));
+    Bytes bytes = from[random.below(from.size())];
+    for (uint64_t n = 1 + random.below(3); n-- > 0;)
+      bytes[random.below(bytes.size())] ^= static_cast<uint8_t>(1 << random.below(8));
+    const std::clock_t start = std::clock();
+    const FuzzResult result = check_rewrite(bytes, static_cast<uint64_t>(i));
+    keep_finding(bytes, result);
+    ASSERT_FALSE(result.finding) << *result.finding << " (flip " << i << ")";
+    ASSERT_LT(std::clock() - start, kLongest) << "(flip " << i << ")";
+    deep += result.depth == FuzzDepth::rewritten;
+  }
+  EXPECT_GT(deep, count / 4);
 }
 
 /// The images of a machine, and the first mutation of each kind of check.

@@ -16,6 +16,10 @@ import link
 HERE = pathlib.Path(__file__).resolve().parent
 COMPILER, ASSEMBLER = "alpha-linux-gnu-gcc", "alpha-linux-gnu-as"
 
+CXX_COMPILER = "alpha-linux-gnu-g++"
+# Destructors of static objects are in an array, as constructors are.
+CXX_FLAGS = ("-fno-rtti", "-fno-use-cxa-atexit", "-fno-threadsafe-statics")
+
 
 def run(command):
     outcome = subprocess.run([str(c) for c in command], capture_output=True, text=True)
@@ -30,7 +34,8 @@ def compile_source(source, folder, flags=()):
         run([ASSEMBLER, "-G0", source, "-o", result])
         return result
     assembly, converted = folder / (source.name + ".gcc.s"), folder / (source.name + ".s")
-    run([COMPILER, *convert.COMPILER_FLAGS, "-include", HERE / "nt_names.h", *flags, "-S", source, "-o", assembly])
+    is_cxx = source.suffix == ".cc"
+    run([CXX_COMPILER if is_cxx else COMPILER, *(CXX_FLAGS if is_cxx else ()), *convert.COMPILER_FLAGS, "-include", HERE / "nt_names.h", *flags, "-S", source, "-o", assembly])
     converted.write_text(convert.convert(assembly.read_text()))
     run([ASSEMBLER, "-G0", converted, "-o", result])
     return result
@@ -49,10 +54,13 @@ def main():
     parser.add_argument("--high", action="store_true")
     parser.add_argument("--symbols", action="store_true")
     parser.add_argument("--flags", default="")
+    parser.add_argument("--entry", default="main")
+    parser.add_argument("--exports", default="", help="names, separated by commas")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         objects = compile_sources(args.sources, pathlib.Path(folder), args.flags.split())
-        options = link.Options(base=args.base, high=args.high, symbols=args.symbols)
+        options = link.Options(base=args.base, high=args.high, symbols=args.symbols, entry=args.entry,
+                               exports=tuple(filter(None, args.exports.split(","))))
         args.output.write_bytes(link.link(objects, options))
 
 

@@ -72,6 +72,7 @@ class Linker:
         self.slots = {}  # name: rva in the import address table
         self.base_relocations = []  # rva, kind, parameter
         self.directories = [(0, 0)] * 16
+        self.arrays = {}  # names of the borders of arrays of constructors and destructors: offset in .data
 
     def put(self, name, data, alignment):
         content = self.contents[name]
@@ -85,7 +86,8 @@ class Linker:
                 if section.flags & ALLOC and section.size and section.kind == PROGBITS and section.name != ".eh_frame":
                     name = output_section(section)
                     self.places[number, index] = (name, self.put(name, section.data, section.alignment))
-        undefined, defined = set(), set()
+        self.collect_arrays()
+        undefined, defined = set(), set(self.arrays)
         for each in self.objects:
             for symbol in each.symbols:
                 if symbol.name and symbol.binding != LOCAL and not is_missing(symbol):
@@ -101,6 +103,16 @@ class Linker:
                     memory += section.size
         self.size = {name: len(content) for name, content in self.contents.items()}
         self.size[".data"] = max(memory, self.size[".data"])
+
+    def collect_arrays(self):
+        """Pointers to constructors and destructors, those with a priority first."""
+        for name in ("init_array", "fini_array"):
+            found = [(s.name[len(name) + 2 :] or "~", number, index) for number, each in enumerate(self.objects)
+                     for index, s in enumerate(each.sections) if s.name.startswith("." + name) and s.size]
+            self.arrays[f"__{name}_start"] = self.put(".data", b"", 8)
+            for _, number, index in sorted(found):
+                self.places[number, index] = (".data", self.put(".data", self.objects[number].sections[index].data, 8))
+            self.arrays[f"__{name}_end"] = len(self.contents[".data"])
 
     def add_section(self, name, content):
         """Puts a section behind all others, once the rva of the section, `self.end`, is known."""
@@ -122,6 +134,8 @@ class Linker:
                     self.globals[symbol.name] = self.address_in(number, symbol.section) + symbol.value
         for name, offset in self.stubs.items():
             self.globals[name] = self.rva[".text"] + offset
+        for name, offset in self.arrays.items():
+            self.globals[name] = self.rva[".data"] + offset
         if self.options.exports:
             self.make_exports()
 
@@ -218,6 +232,18 @@ class Linker:
         else:
             raise ValueError(f"relocation type {kind}")
 
+    def sort_function_table(self):
+        """Unwinders search the table by halves."""
+        table, start, size = self.contents[".pdata"], self.rva[".pdata"], 20
+        entries = [bytes(table[i : i + size]) for i in range(0, len(table), size)]
+        order = sorted(range(len(entries)), key=lambda i: struct.unpack_from("<I", entries[i])[0])
+        table[:] = b"".join(entries[i] for i in order)
+        moved = {old: new for new, old in enumerate(order)}
+        for index, (place, kind, parameter) in enumerate(self.base_relocations):
+            if start <= place < start + len(table):
+                entry, field = divmod(place - start, size)
+                self.base_relocations[index] = (start + moved[entry] * size + field, kind, parameter)
+
     def make_base_relocations(self):
         pages = collections.defaultdict(bytearray)
         for place, kind, parameter in sorted(self.base_relocations, key=lambda r: r[0]):
@@ -291,6 +317,7 @@ class Linker:
         self.collect()
         self.place()
         self.relocate()
+        self.sort_function_table()
         if self.options.base_relocations:
             self.make_base_relocations()
         return self.write()

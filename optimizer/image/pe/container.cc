@@ -15,6 +15,7 @@ namespace pe {
 namespace {
 
 constexpr uint16_t kNative = 1;  // subsystem
+constexpr uint32_t kInstruction = 4;
 
 [[noreturn]] void refuse(const Image& image, const std::string& reason) {
   throw Error(reason, image.path);
@@ -55,6 +56,7 @@ void require_rewritable(const Image& image) {
     refuse(image, "it is for Windows on Itanium, whose images cannot be rewritten yet");
   if (headers.directories[kManagedCode].present())
     refuse(image, "it holds managed code (.NET), not code of its machine");
+  if (headers.entry % kInstruction != 0) refuse(image, "its entry is at no instruction");
   if (headers.subsystem == kNative)
     refuse(image, "it is a driver or another part of the system, which Respike leaves alone");
   const SectionHeader* relocations = headers.section_of(kBaseRelocations);

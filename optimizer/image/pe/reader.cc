@@ -109,7 +109,7 @@ class Reader {
   void add_section(const SectionHeader& header, bool is_table) {
     const uint32_t flags = header.characteristics;
     Section section;
-    section.name = neutral_name(header.name);
+    section.name = is_table ? kBaseRelocationsName : neutral_name(header.name);
     section.kind = is_table                       ? Section::Kind::table
                    : section.name == kNoteSection ? Section::Kind::note
                    : header.loaded_size() == 0    ? Section::Kind::zero

@@ -40,6 +40,7 @@ namespace {
 
 namespace object = llvm::object;
 
+constexpr uint32_t kNoContents = 0x80;  // in the file
 constexpr uint32_t kTableFlags = kInitializedData | kRead | kDiscardable;
 
 /// The base relocations of the input, if they are behind all else: then new sections take their
@@ -150,7 +151,7 @@ class Writer {
       } else if (change != nullptr || &header == relocations || is_dropped(number)) {
         section.name = kUnusedRoom;
         section.contents = {};
-        section.flags = (header.characteristics & ~kInitializedData) | 0x80;  // no contents
+        section.flags = (header.characteristics & ~kInitializedData) | kNoContents;
       }
       sections_.push_back(section);
     }
@@ -166,10 +167,17 @@ class Writer {
       throw Error(
           fmt::format("internal error: the new section {} is at a wrong address", section.name),
           input_.path);
-    // Some loaders want no holes between sections.
+    // Some loaders want no holes between sections. The function table is all of its section.
     if (!sections_.empty()) {
       OutputSection& last = sections_.back();
-      if (align_up(last.place + last.size, headers_.section_alignment) < section.place)
+      const uint64_t end = align_up(last.place + last.size, headers_.section_alignment);
+      if (end < section.place && last.name == kFunctionTable)
+        sections_.push_back({.name = std::string(kUnusedRoom),
+                             .place = end,
+                             .size = section.place - end,
+                             .flags = kRead | kNoContents,
+                             .contents = {}});
+      else if (end < section.place)
         last.size = section.place - last.place;
     }
     end_ = align_up(section.place + section.size, headers_.section_alignment);

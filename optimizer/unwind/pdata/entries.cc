@@ -29,6 +29,39 @@ std::vector<Entry> read_entries(const Image& image) {
   return entries;
 }
 
+bool has_scope_table(const Image& image, const Entry& entry) {
+  constexpr uint64_t kMostRecords = 4096;
+  constexpr uint64_t kEveryException = 1;  // in the place of a filter
+  const uint64_t field = field_size(image);
+  const Section* section = image.section_at(entry.handler_data);
+  if (entry.handler == 0 || section == nullptr || section->executable()) return false;
+  const auto head = image.bytes_at(entry.handler_data, field);
+  const auto number = [&](std::span<const uint8_t> bytes, size_t index) -> uint64_t {
+    const uint8_t* at = &bytes[index * field];
+    return field == 8 ? load<uint64_t>(at) : load<uint32_t>(at);
+  };
+  if (!head) return false;
+  const uint64_t count = load<uint32_t>(head->data());
+  if (count == 0 || count > kMostRecords) return false;
+  const auto records = image.bytes_at(entry.handler_data + field, 4 * field * count);
+  if (!records) return false;
+  const auto lies_inside = [&](uint64_t address) {
+    return address >= entry.begin && address < entry.end && address % kInstruction == 0;
+  };
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t begin = number(*records, 4 * i), end = number(*records, 4 * i + 1),
+                   handler = number(*records, 4 * i + 2), target = number(*records, 4 * i + 3);
+    const Section* code = image.section_at(handler);
+    const bool runs =
+        handler % kInstruction == 0 && code != nullptr && code->executable() && handler != 0;
+    if (!lies_inside(begin) || !lies_inside(end - kInstruction) || begin >= end ||
+        (target != 0 && !lies_inside(target)) ||
+        !(runs || (handler == kEveryException && target != 0)))
+      return false;
+  }
+  return true;
+}
+
 std::vector<uint8_t> write_entries(std::span<const Entry> entries, uint64_t field) {
   ByteWriter out;
   for (const Entry& entry : entries)

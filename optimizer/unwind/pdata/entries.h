@@ -20,9 +20,9 @@ struct Entry {
   uint64_t handler_data = 0;
   uint64_t prolog_end = 0;  // behind the last instruction of the prolog
 
-  /// Whether the entry says no more than where a procedure and its prolog are.
-  bool is_plain() const {
-    return handler == 0 && handler_data == 0 && (begin | end | prolog_end) % kInstruction == 0 &&
+  /// Whether the entry has no flags, and its prolog lies in the procedure.
+  bool has_plain_frame() const {
+    return (begin | end | prolog_end | handler | handler_data) % kInstruction == 0 &&
            begin <= prolog_end && prolog_end <= end && begin < end;
   }
   bool operator==(const Entry&) const = default;
@@ -33,6 +33,9 @@ uint64_t field_size(const Image& image);
 
 /// The table of an image, by address; empty when there is none.
 std::vector<Entry> read_entries(const Image& image);
+
+/// Whether the entry's handler has a scope table all of whose records lie in the procedure.
+bool has_scope_table(const Image& image, const Entry& entry);
 
 /// Puts entries into bytes.
 std::vector<uint8_t> write_entries(std::span<const Entry> entries, uint64_t field);

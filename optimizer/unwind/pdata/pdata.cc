@@ -15,7 +15,12 @@
 // nobody executes, but which unwinders read. So every entry is an ordinary one. (The calling
 // standard has secondary entries for parts of procedures; their encoding was not at hand.)
 //
-// Entries with a handler, with flags in the lowest bits of addresses, or that overlap, are opaque:
+// An entry may name an exception handler, and data for the handler: usually a scope table, the
+// ranges of __try. Ranges would be taken apart, so the procedure stays, and its handler stays; the
+// filters may move. The handler is the personality of the entry's CIE, the address of the data is in the
+// CIE's initial instructions.
+//
+// Entries with other data for a handler, or with flags in the lowest bits of addresses, are opaque:
 // their procedures stay, and so do the entries.
 //
 // Sources: PE/COFF specification of 2000, section 6.5; Windows NT for Alpha Systems Calling
@@ -71,7 +76,7 @@ class Reader {
  public:
   explicit Reader(const Image& image) : image_(image) {
     input_.tables.cies.emplace_back();
-    state({});
+    state({}, 0);
   }
 
   UnwindInput read(AddressRanges* unreadable) {
@@ -97,36 +102,61 @@ class Reader {
   }
 
  private:
-  uint32_t state(const Words& words) {
-    const auto [known, fresh] =
-        states_.try_emplace(words, static_cast<uint32_t>(input_.tables.states.size()));
+  uint32_t state(const Words& words, uint32_t cie) {
+    const auto [known, fresh] = states_.try_emplace(
+        std::pair(cie, words), static_cast<uint32_t>(input_.tables.states.size()));
     if (!fresh) return known->second;
     CfiState& made = input_.tables.states.emplace_back();
+    made.cie = cie;
     made.cfa_is_expression = true;
     made.cfa_expression = words;
+    return known->second;
+  }
+
+  /// The CIE of an entry's handler; the first one stands for none.
+  uint32_t cie_of(const Entry& entry) {
+    if (entry.handler == 0 && entry.handler_data == 0) return 0;
+    const auto [known, fresh] =
+        cies_.try_emplace(std::pair(entry.handler, entry.handler_data),
+                          static_cast<uint32_t>(input_.tables.cies.size()));
+    if (!fresh) return known->second;
+    Cie& made = input_.tables.cies.emplace_back();
+    made.initial_instructions.resize(sizeof entry.handler_data);
+    store(made.initial_instructions.data(), entry.handler_data);
+    const uint64_t handler = entry.handler & ~(kInstruction - 1);
+    if (handler == 0) return known->second;
+    made.personality_encoding = 0;  // an address
+    made.personality = handler;
     return known->second;
   }
 
   void add(const Entry& entry) {
     constexpr uint64_t kLongestProlog = 256;  // bytes
     Fde fde{.start = entry.begin, .end = entry.end, .rows = {}, .call_sites = {}};
-    if (!entry.is_plain() || entry.prolog_end - entry.begin > kLongestProlog) {
+    const uint32_t cie = cie_of(entry);
+    const bool understood = entry.has_plain_frame() &&
+                            entry.prolog_end - entry.begin <= kLongestProlog &&
+                            (cie == 0 || pdata::has_scope_table(image_, entry));
+    if (!understood) {
+      Entry kept = entry;
+      kept.handler &= kInstruction - 1;  // the CIE has the address
       CfiState& opaque = input_.tables.states.emplace_back();
       opaque.opaque = true;
-      opaque.cfa_expression = pdata::write_entries({&entry, 1}, 8);
+      opaque.cie = cie;
+      opaque.cfa_expression = pdata::write_entries({&kept, 1}, 8);
       fde.rows.push_back({entry.begin, static_cast<uint32_t>(input_.tables.states.size() - 1)});
       input_.fdes.push_back(std::move(fde));
       return;
     }
     Words words;
-    fde.rows.push_back({entry.begin, state(words)});
+    fde.rows.push_back({entry.begin, state(words, cie)});
     const auto code = image_.bytes_at(entry.begin, entry.prolog_end - entry.begin);
     for (uint64_t at = entry.begin; at < entry.prolog_end; at += kInstruction) {
       const auto word = load<uint32_t>(&(*code)[at - entry.begin]);
       if (!concerns_frame(word)) continue;
       words.resize(words.size() + kInstruction);
       store(&words[words.size() - kInstruction], word);
-      fde.rows.push_back({at + kInstruction, state(words)});
+      fde.rows.push_back({at + kInstruction, state(words, cie)});
     }
     if (fde.rows.back().address == entry.end) fde.rows.pop_back();
     input_.fdes.push_back(std::move(fde));
@@ -134,7 +164,8 @@ class Reader {
 
   const Image& image_;
   UnwindInput input_;
-  std::map<Words, uint32_t> states_;
+  std::map<std::pair<uint32_t, Words>, uint32_t> states_;  // by CIE and instructions
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> cies_;  // by handler and its data
 };
 
 UnwindInput read(const Image& image, AddressRanges* unreadable) {
@@ -158,8 +189,8 @@ class EntryMaker {
   }
 
   void add(const UnwindRange& range) {
+    if (range.stays) return keep(range);
     const CfiState& state = request_.tables.states[range.state];
-    if (state.opaque) return add_opaque(state);
     const Words& words = state.cfa_expression;
     if (goes_on(range, words)) {
       entries_.back().end = range.end;
@@ -169,7 +200,7 @@ class EntryMaker {
     if (!words.empty())
       throw Error(fmt::format("internal error: the code at {:#x} has no prolog", range.start),
                   request_.image.path);
-    entries_.push_back({range.start, range.end, 0, 0, range.start});
+    push({range.start, range.end, 0, 0, range.start});
     is_open_ = true;
     owner_ = range.owner;
     prolog_ = words;
@@ -179,7 +210,7 @@ class EntryMaker {
   bool goes_on(const UnwindRange& range, const Words& words) {
     if (!is_open_ || range.owner != owner_) return false;
     Entry& last = entries_.back();
-    if (words == prolog_) return range.start == last.end || is_padding(last.end, range.start);
+    if (words == prolog_) return range.start == last.end;
     const bool longer = range.start == last.end && words.size() == prolog_.size() + kInstruction &&
                         std::equal(prolog_.begin(), prolog_.end(), words.begin());
     if (!longer) return false;
@@ -188,28 +219,41 @@ class EntryMaker {
     return true;
   }
 
-  /// Code that stays has padding between its blocks, which belongs to the entry of the input.
-  bool is_padding(uint64_t from, uint64_t to) const {
-    const auto next = std::ranges::upper_bound(old_, from, {}, &Entry::begin);
-    return next != old_.begin() && to < (next - 1)->end;
+  /// Code that stays keeps its entries, whatever they are, as far as no other code follows.
+  void keep(const UnwindRange& range) {
+    auto entry = std::ranges::upper_bound(old_, range.start, {}, &Entry::begin);
+    if (entry != old_.begin()) --entry;
+    for (; entry != old_.end() && entry->begin < range.end; ++entry) {
+      if (entry->end <= range.start || entry->begin == kept_) continue;
+      kept_ = entry->begin;
+      Entry kept = *entry;
+      // The handler may have moved.
+      const uint64_t flags = kept.handler % kInstruction;
+      const uint32_t cie = request_.tables.states[range.state].cie;
+      if (kept.handler != flags) kept.handler = request_.tables.cies[cie].personality | flags;
+      push(kept);
+      is_open_ = false;
+    }
   }
 
-  void add_opaque(const CfiState& state) {
-    Entry entry;
-    uint64_t* const fields[] = {&entry.begin, &entry.end, &entry.handler, &entry.handler_data,
-                                &entry.prolog_end};
-    for (size_t i = 0; i < std::size(fields); ++i)
-      *fields[i] = load<uint64_t>(&state.cfa_expression[8 * i]);
+  void push(const Entry& entry) {
+    if (!entries_.empty()) {
+      Entry& last = entries_.back();
+      if (last.end > entry.begin) {
+        last.end = entry.begin;
+        last.prolog_end = std::min(last.prolog_end, last.end);
+      }
+    }
     entries_.push_back(entry);
-    is_open_ = false;
   }
 
   const UnwindRequest& request_;
   std::vector<Entry> old_;
   std::vector<Entry> entries_;
-  bool is_open_ = false;  // the last entry may go on
-  uint32_t owner_ = 0;    // of the last entry
-  Words prolog_;          // of the last entry, as far as it was seen
+  uint64_t kept_ = UINT64_MAX;  // where the last entry that was kept begins
+  bool is_open_ = false;        // the last entry may go on
+  uint32_t owner_ = 0;          // of the last entry
+  Words prolog_;                // of the last entry, as far as it was seen
 };
 
 std::vector<NewUnwindTable> write(const UnwindRequest& request) {

@@ -1,0 +1,211 @@
+// Structured exceptions: who handles a fault or a call of RaiseException().
+//
+// A search goes up the frames and asks the handler of each procedure that has one. The usual handler
+// reads the procedure's scope table: records {begin, end, handler, jump target} of addresses. A
+// record with a jump target is of __try with __except: its handler is the filter, which says whether
+// the exception goes on there. A record without is of __try with __finally: its handler runs when the
+// frame goes away. Once a filter says yes, a second walk runs what is to run finally, and the program
+// goes on at the jump target with the registers of that frame.
+//
+// Example: f calls g in __try, g writes to address 0. g has no handler; f's filter says 1; f goes on
+// at its __except with the registers 9 to 15 that g had saved.
+//
+// Sources: the PE/COFF specification for the function table; Windows NT's documented interface of
+// RaiseException and of filters. The layout of scope tables is the one that is known of the same
+// compilers for other machines; no program of theirs for Alpha was at hand. Filters and code that runs
+// finally get the stack pointer of the frame as second argument.
+//
+// Limits: addresses have 32 bits in records. Frames of the C library end a search. No exceptions of
+// floating point.
+
+#define _GNU_SOURCE
+#include "exceptions.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "stops.h"
+#include "unwind.h"
+
+enum { kContinueExecution = 0, kContinueSearch = 1 };
+enum { kUnwinding = 2, kTargetUnwind = 0x20, kMostParameters = 15 };
+#define ACCESS_VIOLATION 0xc0000005u
+#define ILLEGAL_INSTRUCTION 0xc000001du
+
+struct exception_record {
+  uint32_t code;
+  uint32_t flags;
+  uint32_t next;
+  uint32_t address;
+  uint32_t count;
+  uint32_t parameters[kMostParameters];
+};
+
+struct exception_pointers {
+  uint32_t record;
+  uint32_t context;
+};
+
+struct dispatcher {
+  uint64_t pc;
+  uint64_t frame;
+  const struct function_entry* entry;
+  const struct registers* first;  // where the exception came up
+  bool first_is_call;
+  uint32_t target;  // of an unwinding: where the frame goes on
+};
+
+struct scope {
+  uint32_t begin;
+  uint32_t end;
+  uint32_t handler;
+  uint32_t jump_target;
+};
+
+typedef unsigned (*exception_handler)(void*, unsigned long, void*, void*);
+typedef int (*filter)(struct exception_pointers*, unsigned long);
+typedef void (*finally)(int, unsigned long);
+
+static void* in_image(uint32_t address) {
+  return (void*)(uintptr_t)address;
+}
+
+void resume_at(const struct registers* registers);
+__asm__(
+    ".text\n\t.align 4\n\t.globl resume_at\n\t.ent resume_at\nresume_at:\n\t.prologue 0\n\t"
+    "mov $16,$1\n\t"
+    "ldq $9,80($1)\n\tldq $10,88($1)\n\tldq $11,96($1)\n\tldq $12,104($1)\n\t"
+    "ldq $13,112($1)\n\tldq $14,120($1)\n\tldq $15,128($1)\n\tldq $26,216($1)\n\t"
+    "ldt $f2,280($1)\n\tldt $f3,288($1)\n\tldt $f4,296($1)\n\tldt $f5,304($1)\n\t"
+    "ldt $f6,312($1)\n\tldt $f7,320($1)\n\tldt $f8,328($1)\n\tldt $f9,336($1)\n\t"
+    "ldq $0,8($1)\n\tldq $28,0($1)\n\tldq $30,248($1)\n\tjmp $31,($28),0\n\t"
+    ".end resume_at");
+
+/// The registers at the call, and its arguments, for raise_here().
+__asm__(
+    ".text\n\t.align 4\n\t.globl raise_exception\n\t.ent raise_exception\nraise_exception:\n\t"
+    "ldgp $29,0($27)\n\t.prologue 1\n\t"
+    "lda $30,-544($30)\n\t"
+    "stq $26,0($30)\n\tstq $9,80($30)\n\tstq $10,88($30)\n\tstq $11,96($30)\n\tstq $12,104($30)\n\t"
+    "stq $13,112($30)\n\tstq $14,120($30)\n\tstq $15,128($30)\n\tstq $26,216($30)\n\t"
+    "stt $f2,280($30)\n\tstt $f3,288($30)\n\tstt $f4,296($30)\n\tstt $f5,304($30)\n\t"
+    "stt $f6,312($30)\n\tstt $f7,320($30)\n\tstt $f8,328($30)\n\tstt $f9,336($30)\n\t"
+    "lda $1,544($30)\n\tstq $1,248($30)\n\tmov $30,$20\n\t"
+    "jsr $26,raise_here\n\tldgp $29,0($26)\n\t"
+    "ldq $26,0($30)\n\tlda $30,544($30)\n\tret $31,($26),1\n\t.end raise_exception");
+
+/// Walks the frames from where the exception came up; gives false when nobody wants it. With a
+/// target, ends at the frame `frame` by going on there.
+static bool walk(struct exception_record* record, const struct registers* first, bool first_is_call,
+                 uint64_t frame, uint32_t target) {
+  struct registers r = *first;
+  bool is_call = first_is_call;
+  for (;; is_call = true) {
+    const uint64_t place = is_call ? r.pc - 4 : r.pc;
+    uint64_t size;
+    if (unwind_image_at(place, &size) == NULL) return false;
+    const struct function_entry* entry = unwind_entry_at(place);
+    const uint64_t stack = r.integer[kStackPointer];
+    if (entry != NULL && entry->handler != 0 && place >= entry->prolog_end) {
+      struct dispatcher dispatcher = {place, stack, entry, first, first_is_call, target};
+      record->flags &= ~kTargetUnwind;
+      if (target != 0 && stack == frame) record->flags |= kTargetUnwind;
+      const exception_handler handler = (exception_handler)in_image(entry->handler);
+      if (handler(record, stack, (void*)first, &dispatcher) == kContinueExecution && target == 0)
+        return true;
+    }
+    if (target != 0 && stack == frame) {
+      r.pc = target;
+      r.integer[0] = record->code;
+      stops_unwound(stack);
+      resume_at(&r);
+    }
+    if (!unwind_frame(&r, is_call)) return false;
+  }
+}
+
+static void unwind_to(struct exception_record* record, const struct dispatcher* from,
+                      uint32_t target) {
+  record->flags |= kUnwinding;
+  walk(record, from->first, from->first_is_call, from->frame, target);
+  fprintf(stderr, "respike-nt: the frame of a handler was not found again\n");
+  exit(125);
+}
+
+static bool is_in(uint64_t address, const struct scope* scope) {
+  return address >= scope->begin && address < scope->end;
+}
+
+unsigned c_specific_handler(void* record_, unsigned long frame, void* context, void* dispatcher_) {
+  struct exception_record* record = record_;
+  const struct dispatcher* dispatcher = dispatcher_;
+  const uint32_t* table = in_image(dispatcher->entry->handler_data);
+  const struct scope* scopes = (const struct scope*)(table + 1);
+  struct exception_pointers pointers = {(uint32_t)(uintptr_t)record, (uint32_t)(uintptr_t)context};
+  for (uint32_t i = 0; table != NULL && i < table[0]; ++i) {
+    const struct scope* scope = &scopes[i];
+    if (!is_in(dispatcher->pc, scope)) continue;
+    if ((record->flags & kUnwinding) != 0) {
+      // The handler itself is in the scopes around the one that goes on.
+      if ((record->flags & kTargetUnwind) != 0 &&
+          (is_in(dispatcher->target, scope) || scope->jump_target == dispatcher->target))
+        return kContinueSearch;
+      if (scope->jump_target == 0) ((finally)in_image(scope->handler))(1, frame);
+      continue;
+    }
+    if (scope->jump_target == 0) continue;
+    const int wanted =
+        scope->handler == 1 ? 1 : ((filter)in_image(scope->handler))(&pointers, frame);
+    if (wanted < 0) return kContinueExecution;
+    if (wanted > 0) unwind_to(record, dispatcher, scope->jump_target);
+  }
+  return kContinueSearch;
+}
+
+/// An exception that nobody handles ends the process with its code, as on Windows NT.
+static void dispatch(struct exception_record* record, const struct registers* registers,
+                     bool is_call) {
+  if (walk(record, registers, is_call, 0, 0)) return;
+  fflush(NULL);
+  fprintf(stderr, "respike-nt: unhandled exception %#x at %#x\n", record->code, record->address);
+  exit((int)(record->code & 0xff));
+}
+
+void raise_here(uint64_t code, uint64_t flags, uint64_t count, const uint64_t* parameters,
+                struct registers* registers) {
+  struct exception_record record = {.code = (uint32_t)code, .flags = (uint32_t)flags & 1,
+                                    .address = (uint32_t)registers->pc};
+  for (uint64_t i = 0; i < count && i < kMostParameters && parameters != NULL; ++i)
+    record.parameters[record.count++] = (uint32_t)parameters[i];
+  dispatch(&record, registers, true);
+}
+
+static void on_fault(int number, siginfo_t* info, void* user) {
+  const mcontext_t* context = &((ucontext_t*)user)->uc_mcontext;
+  struct registers registers = {.pc = (uint64_t)context->sc_pc};
+  for (int i = 0; i < 31; ++i) {
+    registers.integer[i] = (uint64_t)context->sc_regs[i];
+    registers.floating[i] = (uint64_t)context->sc_fpregs[i];
+  }
+  uint64_t size;
+  if (unwind_image_at(registers.pc, &size) == NULL) {  // in the C library
+    signal(number, SIG_DFL);
+    return;
+  }
+  struct exception_record record = {
+      .code = number == SIGILL ? ILLEGAL_INSTRUCTION : ACCESS_VIOLATION,
+      .address = (uint32_t)registers.pc,
+      .count = 2,
+      .parameters = {0, (uint32_t)(uintptr_t)info->si_addr}};
+  dispatch(&record, &registers, false);
+}
+
+void exceptions_begin(void) {
+  struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+  sigaction(SIGSEGV, &action, NULL);
+  sigaction(SIGBUS, &action, NULL);
+  sigaction(SIGILL, &action, NULL);
+}

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Images of Windows NT for Alpha: unwinders find the callers from every instruction, in rewritten images, too.
+
+Windows NT has no description of frames: unwinders read the code of prologs. The loader of the test world has such an
+unwinder (simulator/nt/unwind.c), and stops a program at each instruction that it executes for the first time to compare
+what the unwinder finds with the calls that really happened: return addresses, stack pointers, and the registers that
+callees keep (simulator/nt/stops.c). That a program is stopped must not change what it does.
+
+Tables that are wrong have to be found wrong, too, so that the comparison is known to compare something.
+
+tests/pe/programs/exceptions.* raises and handles exceptions: in frames below, by faults of its own, with code that runs
+finally, with filters that let a fault happen again. What it does must be the same in rewritten images, at two bases."""
+
+import json
+import os
+import pathlib
+import struct
+import sys
+
+import common
+import pe_test
+
+sys.path.insert(0, str(common.ROOT / "tests" / "pe"))
+import images  # noqa: E402
+import link  # noqa: E402
+
+# signals.c ends by abort(), and no report is written.
+PROGRAMS = (*(p for p in pe_test.SMALL if p != "signals"), "lua")
+LAYOUTS = {
+    "original": [["--layout", "original"]],
+    "random 1": [["--layout", "random", "--seed", "1"]],
+    "random 2": [["--layout", "random", "--seed", "2"]],
+    "scatter": [["--layout", "scatter", "--seed", "1"]],
+    "default": [[]],
+    "second round": [["--layout", "random", "--seed", "3"], ["--layout", "random", "--seed", "4"]],
+    "second scatter": [["--layout", "scatter", "--seed", "3"], ["--layout", "scatter", "--seed", "4"]],
+}
+LEAST_STOPS = {"offsets": 80, "interpreter": 350, "processes": 300, "shapes": 500, "lua": 20000}
+
+
+def read_report(path):
+    numbers, faults = {}, []
+    for line in path.read_text().splitlines():
+        key, value = line.split(" ", 1)
+        if key == "fault":
+            faults.append(value)
+        else:
+            numbers[key] = int(value)
+    return numbers, faults
+
+
+def stop_everywhere(world, image, run):
+    """What the program does when it is stopped at every instruction, and what the unwinder found."""
+    report = world.scratch.file("stops.txt")
+    outcome = common.run_command(
+        [pe_test.NT, image, *run.args],
+        stdin=run.stdin,
+        timeout=600,
+        cwd=world.scratch.path,
+        env={**os.environ, "RESPIKE_NT_STOPS": str(report)},
+    )
+    common.expect(report.exists(), f"no report of stops: exit status {outcome.status}, {outcome.stderr.decode()}")
+    return outcome, *read_report(report)
+
+
+def run_of(name):
+    return pe_test.runs_of(name)[0]
+
+
+def check_stops(world, name, image, what):
+    expected = world.expected(name, 0)
+    actual, numbers, faults = stop_everywhere(world, image, run_of(name))
+    if world.text(actual, image) != world.text(expected, world.image(name)):
+        raise common.Failure(f"{what}: {common.describe_difference(expected, actual)}")
+    common.expect(numbers["faults"] == 0, f"{what}: {numbers['faults']} of {numbers['stops']} stops: {faults[:3]}")
+    least = LEAST_STOPS.get(name, 700)
+    common.expect(numbers["stops"] >= least, f"{what}: {numbers['stops']} stops only")
+    common.expect(numbers["prologs"] >= 3, f"{what}: {numbers['prologs']} stops in prologs only")
+    return numbers
+
+
+def check_layout(world, name, layouts):
+    image = world.image(name)
+    for options in layouts:
+        output = world.scratch.file(f"{name}.exe")
+        common.optimize(image, output, *options)
+        image = output
+    check_stops(world, name, image, " then ".join(" ".join(o) for o in layouts))
+
+
+def check_wrong_tables(world):
+    """Each of these changes of the function table is found, except where it makes no difference."""
+    original = world.image("calls")
+    parsed = pe_test.Image(original)
+    place = parsed.directories[3][0]
+    offset = next(o + place - p for _, p, m, o, _, _ in parsed.sections if p <= place < p + m)
+    table = parsed.function_table()
+
+    def without_prologs(entry):
+        return (*entry[:4], entry[0])
+
+    def shorter_prolog(entry):
+        return (*entry[:4], max(entry[0], entry[4] - 8))
+
+    def first_half(entry):
+        return (entry[0], entry[4] if entry[4] > entry[0] else entry[1], *entry[2:])
+
+    for change in (without_prologs, shorter_prolog, first_half):
+        data = bytearray(original.read_bytes())
+        for index, entry in enumerate(table):
+            struct.pack_into("<5I", data, offset + 20 * index, *change(entry))
+        changed = world.scratch.file("calls.exe")
+        changed.write_bytes(data)
+        _, numbers, _ = stop_everywhere(world, changed, run_of("calls"))
+        common.expect(numbers["faults"] >= 50, f"{change.__name__}: {numbers} are too few faults")
+
+
+# --- Exceptions -----------------------------------------------------------------------------------
+
+
+class Exceptions:
+    """The program that raises exceptions."""
+
+    def __init__(self, world):
+        self.world, self.shared = world, common.Shared()
+
+    def objects(self):
+        folder = common.ROOT / "tests" / "pe" / "programs"
+        sources = [folder / "exceptions.c", folder / "exceptions.s"]
+        return self.shared("objects", lambda: images.compile_sources(sources, self.world.scratch.folder()))
+
+    def image(self, high=False):
+        def make():
+            path = self.world.scratch.file("exceptions.exe")
+            path.write_bytes(link.link(self.objects(), link.Options(symbols=True, high=high)))
+            return path
+
+        return self.shared(("image", high), make)
+
+    def run(self, path, arguments, base=None):
+        outcome = self.world.outcome(path, common.Run(arguments, None), base)
+        return outcome.status, outcome.stdout, b"unhandled exception 0xe0000003" in outcome.stderr
+
+    def check(self, path, what):
+        """Without arguments every exception is handled, with two arguments the last one is not."""
+        for arguments in ((), ("a", "b")):
+            expected = self.shared(("expected", arguments), lambda a=arguments: self.run(self.image(), a))
+            common.expect(expected[2] == bool(arguments) and b"finally, abnormally" in expected[1], str(expected))
+            for base in pe_test.BASES:
+                actual = self.run(path, arguments, base)
+                common.expect(actual == expected, f"{what} at {base}: {actual} instead of {expected}")
+        _, numbers, faults = stop_everywhere(self.world, path, common.Run((), None))
+        common.expect(numbers["faults"] == 0 and numbers["stops"] >= 450, f"{what}: {numbers} {faults[:3]}")
+
+    def check_layout(self, layouts, high):
+        image = self.image(high)
+        for options in layouts:
+            output = self.world.scratch.file("exceptions.exe")
+            common.optimize(image, output, *options)
+            image = output
+        self.check(image, str(layouts))
+        common.respike_ok("image", "verify", self.image(high), image)
+
+    def info(self, path):
+        return json.loads(common.respike_ok("image", "info", "--json", path).stdout)
+
+    def check_understood(self):
+        """Procedures with scope tables stay, and everything else of them is understood."""
+        info = self.info(self.image())
+        common.expect(info["opaque_procedures"] == 1, f"{info['opaque']}: only one has no scope table")
+        pinned = [each for each in info["pinned"] if "exception handler" in json.dumps(each)]
+        common.expect(len(pinned) == 5, f"{info['pinned']}")
+
+    def check_odd_tables(self):
+        """A scope table with a record that is not of its procedure is not understood: the procedure is opaque."""
+        parsed = pe_test.Image(self.image())
+        entries = [e for e in parsed.function_table() if e[2] and e[3]]
+        data = self.image().read_bytes()
+        begin, end = entries[0][:2]
+        # Fields: the number of records; of the first record the begin, the end, the handler, the target.
+        for field, value in ((0, 0), (0, 0xFFFFFFFF), (1, end), (2, begin), (2, end + 4), (3, 2), (4, begin - 4), (4, end)):
+            place = entries[0][3] - parsed.base + 4 * field
+            offset = next(o + place - p for _, p, m, o, _, _ in parsed.sections if p <= place < p + m)
+            bad = bytearray(data)
+            struct.pack_into("<I", bad, offset, value)
+            changed = self.world.scratch.file("changed.exe")
+            changed.write_bytes(bad)
+            common.expect(self.info(changed)["opaque_procedures"] >= 2, f"field {field} = {value:#x}: not opaque")
+            output = self.world.scratch.file("output.exe")
+            common.optimize(changed, output, "--layout", "random")
+
+
+def exception_cases(world):
+    program = Exceptions(world)
+    yield common.Case("exceptions input", lambda: [program.check(program.image(h), "input") for h in (False, True)])
+    yield common.Case("exceptions understood", program.check_understood)
+    yield common.Case("exceptions odd tables", program.check_odd_tables)
+    for what, layouts in LAYOUTS.items():
+        for high in (False, True):
+            kind = "high" if high else "adj"
+            yield common.Case(f"exceptions {kind} {what}", lambda l=layouts, h=high: program.check_layout(l, h))
+
+
+def cases(scratch):
+    world = pe_test.World(scratch)
+    yield from exception_cases(world)
+    yield common.Case("wrong tables", lambda: check_wrong_tables(world))
+    for name in PROGRAMS:
+        if pe_test.sources_of(name) is None:
+            continue
+        yield common.Case(f"{name} input", lambda n=name: check_stops(world, n, world.image(n), "input"))
+        for what, layouts in LAYOUTS.items():
+            yield common.Case(f"{name} {what}", lambda n=name, l=layouts: check_layout(world, n, l))
+
+
+def main():
+    args = common.argument_parser(__doc__).parse_args()
+    if not pathlib.Path(pe_test.NT).exists() or not (pathlib.Path(pe_test.NT).parent / "respike-nt-loader").exists():
+        print("respike-nt has no loader: it was built without a compiler for Alpha")
+        return 1
+    with common.Scratch() as scratch:
+        return common.run_cases(list(cases(scratch)), args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
