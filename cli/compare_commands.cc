@@ -18,6 +18,7 @@
 #include "cli/measuring.h"
 #include "environment/comparing.h"
 #include "optimizer/base/error.h"
+#include "simulator/windows_program.h"
 #include "tas/interception.h"
 #include "tas/libraries.h"
 
@@ -55,8 +56,9 @@ void compare_files(const CompareArguments& arguments) {
   const std::string &before = arguments.before, &after = arguments.after;
   std::string why_timed;
   const ModelInfo* const model = simulator::model_for(before, arguments.model, &why_timed);
-  const simulator::Workload workload{.arguments = arguments.words,
-                                     .variables = variables_to_find_libraries(after, before)};
+  simulator::Workload workload{.arguments = arguments.words};
+  if (!simulator::is_for_windows(before))  // the test world has no libraries beside the program
+    workload.variables = variables_to_find_libraries(after, before);
   const auto enter = measure_originals();
   if (model != nullptr) {
     const Comparison c = simulator::compare(*model, {.program = before, .enter = enter},

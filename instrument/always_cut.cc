@@ -24,13 +24,24 @@ bool forks(std::string_view name) {
 }
 
 /// The names that the dynamic linker binds to slots, by address of the slot.
-std::unordered_map<uint64_t, std::string_view> bound_names(const Image& image) {
-  std::unordered_map<uint64_t, std::string_view> names;
+std::unordered_map<uint64_t, std::string_view> bound_names(const Image& image,
+                                                           const CodeFacts& facts) {
+  std::unordered_map<uint64_t, std::string_view> names(facts.imports().begin(),
+                                                       facts.imports().end());
   for (const DynamicRelocationTable& table : image.dynamic_relocations)
     for (const Relocation& relocation : table.relocations)
       if (relocation.symbol != 0 && relocation.symbol < image.dynamic_symbols.size())
         names.emplace(relocation.address, image.dynamic_symbols[relocation.symbol].name);
   return names;
+}
+
+/// The import to which the procedure is a linker's stub; empty: it is none, or the import has no
+/// name.
+std::string_view stub_name(const CodeFacts& facts, ProcedureId id,
+                           const std::unordered_map<uint64_t, std::string_view>& names) {
+  if (!facts.is_import_stub(id)) return {};
+  const auto name = names.find(*facts.linkage_slot(id, 0));
+  return name == names.end() ? std::string_view() : name->second;
 }
 
 /// The blocks of a procedure that end in calls of procedures with such names.
@@ -77,15 +88,17 @@ bool comes_back_otherwise(std::string_view name) {
 }
 
 std::vector<bool> find_always_cut(const Program& program, const CodeFacts& facts) {
-  const auto names = bound_names(*program.image);
+  const auto names = bound_names(*program.image, facts);
   std::vector<bool> result;
   std::vector<ProcedureId> twice;
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     const Procedure& procedure = program[id];
     const bool by_name = procedure.movable() && procedure.returns && !names.empty() &&
                          !calls_of_forks(program, facts, id, names).empty();
-    result.push_back(by_name || comes_back_otherwise(procedure.name));
-    if (by_name || forks(procedure.name)) twice.push_back(id);
+    const std::string_view import = stub_name(facts, id, names);
+    result.push_back(by_name || comes_back_otherwise(procedure.name) ||
+                     comes_back_otherwise(import));
+    if (by_name || forks(procedure.name) || forks(import)) twice.push_back(id);
   }
   const CallGraph& calls = facts.calls();
   while (!twice.empty()) {
@@ -116,11 +129,11 @@ std::vector<std::pair<ProcedureId, BlockId>> find_forks(const Program& program,
     if (!call || last.edge(Edge::Kind::fall_through) == nullptr) return returns_twice(id);
     if (program[id].movable()) result.emplace_back(id, block);
   };
-  const auto names = bound_names(*program.image);
+  const auto names = bound_names(*program.image, facts);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     if (program[id].movable())
       for (const BlockId block : calls_of_forks(program, facts, id, names)) take(id, block);
-    if (forks(program[id].name)) returns_twice(id);
+    if (forks(program[id].name) || forks(stub_name(facts, id, names))) returns_twice(id);
   }
   while (!twice.empty()) {
     const ProcedureId id = twice.back();

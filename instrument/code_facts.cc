@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "optimizer/image/image.h"
+#include "optimizer/image/imports.h"
 #include "optimizer/ir/lookup.h"
+#include "optimizer/machine/imports.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/machine/probes.h"
 
@@ -18,14 +20,28 @@ std::span<const uint8_t> input_bytes(const Program& program, const Instruction& 
 }
 
 CodeFacts::CodeFacts(const Program& program)
-    : program_(program), calls_(program), registers_(program, calls_), gp_(program, calls_) {}
+    : program_(program), calls_(program), registers_(program, calls_), gp_(program, calls_) {
+  if (program.image != nullptr) imports_ = import_slots(*program.image);
+}
 
 std::vector<PointFacts> CodeFacts::points(ProcedureId procedure, BlockId block) const {
   const auto live = registers_.live_points(procedure, block);
   const auto gp = gp_.valid_points(procedure, block);
   std::vector<PointFacts> result;
   for (size_t i = 0; i + 1 < live.size(); ++i) result.push_back({live[i], gp[i]});
+  if (!is_import_stub(procedure)) return result;
+  // The function may be called by any convention, such as that of routines that divide.
+  RegisterSet kept = RegisterSet::first(program_.machine->register_count);
+  kept -= RegisterSet(stub_registers(*program_.machine));
+  for (PointFacts& each : result) each.live |= kept;
   return result;
+}
+
+bool CodeFacts::is_import_stub(ProcedureId id) const {
+  if (imports_.empty() || program_[id].blocks.size() != 1) return false;
+  const Instruction& last = program_[id].blocks[0].instructions.back();
+  return program_.machine->facts(last).flow == ControlFlow::indirect_jump &&
+         linkage_slot(id, 0).has_value();
 }
 
 bool CodeFacts::first_block_entered(ProcedureId procedure) const {
@@ -41,6 +57,7 @@ std::optional<uint64_t> CodeFacts::linkage_slot(ProcedureId id, BlockId block_id
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];
   const Instruction& last = block.instructions.back();
+  if (!imports_.empty()) return slot_by_address(block);
   if (machine.whole == nullptr)
     return machine.facts(last).flow == ControlFlow::indirect_call ? slot_by_gp(procedure, block)
                                                                   : std::nullopt;
@@ -110,6 +127,40 @@ std::optional<uint64_t> CodeFacts::slot_by_gp(const Procedure& procedure,
     const uint64_t slot = *procedure.gp + static_cast<uint64_t>(machine.fixups.field(
                                               instruction, ReferenceKind::gp_low));
     if (slot - table->address >= table->size) return std::nullopt;
+    return slot;
+  }
+  return std::nullopt;
+}
+
+/// The slot of an import, whose address the code forms by two halves:
+/// `ldah t,high; ldl t,low(t); jsr ra,(t)`, or the same with jmp in a stub of an import library.
+std::optional<uint64_t> CodeFacts::slot_by_address(const BasicBlock& block) const {
+  const Machine& machine = *program_.machine;
+  const ControlFlow flow = machine.facts(block.instructions.back()).flow;
+  if (machine.probes == nullptr ||
+      (flow != ControlFlow::indirect_call && flow != ControlFlow::indirect_jump))
+    return std::nullopt;
+  std::optional<Register> wanted = machine.probes->jump_register(block.instructions.back());
+  std::optional<int64_t> formed;
+  for (uint32_t i = block.instructions.size() - 1; wanted && i-- > 0;) {
+    const Instruction& instruction = block.instructions[i];
+    if (instruction.is_pseudo()) continue;
+    const Operands operands = machine.operands(instruction);
+    const auto defined = std::span(operands.registers).subspan(operands.uses);
+    const auto end = defined.begin() + (operands.size - operands.uses);
+    if (std::find(defined.begin(), end, *wanted) == end) continue;
+    if (!formed) {  // the lower half
+      if (!machine.fixups.is_lower_half(instruction) || operands.uses != 1) return std::nullopt;
+      formed = machine.fixups.field(instruction, ReferenceKind::address_low);
+      wanted = operands.registers[0];
+      continue;
+    }
+    if (!machine.fixups.is_upper_half(instruction) || operands.uses != 0) return std::nullopt;
+    const auto slot = static_cast<uint64_t>(
+        *formed + machine.fixups.field(instruction, ReferenceKind::address_high));
+    const auto known =
+        std::ranges::lower_bound(imports_, slot, {}, &decltype(imports_)::value_type::first);
+    if (known == imports_.end() || known->first != slot) return std::nullopt;
     return slot;
   }
   return std::nullopt;

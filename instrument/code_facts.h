@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "optimizer/analysis/call_graph.h"
@@ -36,10 +38,16 @@ class CodeFacts {
   /// target, perhaps in a stub that the linker made: a call of a name, which the dynamic linker
   /// binds once. nullopt: no such call.
   std::optional<uint64_t> linkage_slot(ProcedureId procedure, BlockId block) const;
+  /// The names that a loader binds to slots, by address of the slot; on ELF none, since dynamic
+  /// relocations tell.
+  std::span<const std::pair<uint64_t, std::string_view>> imports() const { return imports_; }
+  /// Whether a procedure is a linker's stub that jumps to an import.
+  bool is_import_stub(ProcedureId procedure) const;
   const CallGraph& calls() const { return calls_; }
 
  private:
   std::optional<uint64_t> slot_by_gp(const Procedure& procedure, const BasicBlock& block) const;
+  std::optional<uint64_t> slot_by_address(const BasicBlock& block) const;
   std::optional<uint64_t> slot_of(const Instruction& instruction) const;
   std::optional<uint64_t> slot_of_stub(uint64_t address) const;
 
@@ -47,6 +55,7 @@ class CodeFacts {
   CallGraph calls_;
   RegisterFlow registers_;
   GpValidity gp_;
+  std::vector<std::pair<uint64_t, std::string_view>> imports_;  // by address
 };
 
 }  // namespace respike

@@ -27,6 +27,7 @@
 #include "optimizer/check/invariants.h"
 #include "optimizer/debug/debug_file.h"
 #include "optimizer/emit/emit.h"
+#include "optimizer/image/imports.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/layout/orders.h"
 #include "optimizer/left_out.h"
@@ -65,6 +66,8 @@ class Instrumenter {
   void describe();
   std::vector<uint8_t> emit_image(Layout layout);
   bool is_library() const { return image_.kind == Image::Kind::shared_library; }
+  /// The start code of a library is its initializer; with imports, its entry.
+  bool has_initializer() const { return is_library() && start_.imports.empty(); }
   void note_addresses(const Injection::Addresses& addresses);
   respike_start_parameters start_parameters(const Injection::Addresses& addresses, uint64_t at,
                                             const ImageId& id) const;
@@ -72,9 +75,21 @@ class Instrumenter {
   uint64_t text_size() const;
   void require_copies() const;
   /// Bytes in front of the counters.
-  uint64_t copies_size() const {
-    return options_.counters == Counters::threads ? RESPIKE_COPIES_SIZE : 0;
+  uint64_t front_size() const {
+    return imports_ ? align_up(scratch_offset() + RESPIKE_PATH_SIZE, start_.page_size)
+           : options_.counters == Counters::threads ? RESPIKE_COPIES_SIZE
+                                                    : 0;
   }
+  // In front of the counters of a start code with imports: import tables, words with addresses of
+  // counters, memory for a path. Distances from the start of the memory.
+  uint64_t bases_offset() const { return align_up(imports_->contents.size(), 8); }
+  uint64_t base_count() const { return program_.machine->probes->bases_of(8 * uint64_t{words_}); }
+  uint64_t scratch_offset() const { return bases_offset() + align_up(4 * base_count(), 8); }
+  uint64_t parameters_size() const {
+    return sizeof(respike_start_parameters) +
+           (imports_ ? sizeof(respike_windows_parameters) : 0);
+  }
+  void inject_imports(const Injection::Addresses& addresses, Injection::Contents& contents) const;
 
   const Image& image_;
   const InstrumentOptions& options_;
@@ -86,6 +101,7 @@ class Instrumenter {
   std::vector<Chosen> chosen_;
   uint32_t words_ = 0;  // counters and words of indirect jumps and calls
   AddedMemory memory_;
+  std::optional<NewImports> imports_;  // of the start code, at the start of the memory
   CounterMap map_;
   std::vector<std::pair<CodeLocation, uint64_t>> places_;  // of map_: where, and the address before
 };
@@ -152,6 +168,7 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
     map_.left_out.push_back({procedure.name, procedure.size});
     return;
   }
+  const bool imports_known = !facts.imports().empty();  // stubs of imports jump to them
   Chosen chosen{id, std::move(*placement), words_, {}};
   words_ += static_cast<uint32_t>(chosen.counters.probes.size());
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
@@ -159,7 +176,8 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
     const ControlFlow flow = program_.machine->facts(block.instructions.back()).flow;
     // Where the targets of a jump are known, counts of its edges tell more, for less.
     const bool unknown_jump =
-        flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr;
+        flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr &&
+        !(imports_known && facts.linkage_slot(id, b));
     const bool unknown_call = flow == ControlFlow::indirect_call && !facts.linkage_slot(id, b);
     if (!unknown_call && !unknown_jump) continue;
     chosen.indirect.push_back({b, words_});
@@ -190,8 +208,11 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
     }
   }
   memory_.alignment = start_.page_size;
+  if (!start_.imports.empty())
+    imports_ = add_imports(image_, start_.library, start_.imports,
+                           plan_added_segment(image_, {.size = 8}).memory_address);
   memory_.size =
-      copies_size() + align_up(std::max<uint64_t>(8, 8 * uint64_t{words_}), start_.page_size);
+      front_size() + align_up(std::max<uint64_t>(8, 8 * uint64_t{words_}), start_.page_size);
   // More than code and tables ever grow by; address space costs nothing. The writer checks the
   // room.
   constexpr uint64_t kRoomForStart = 1 << 20, kRoomPerCounter = 512;
@@ -226,10 +247,12 @@ std::vector<double> Instrumenter::estimate_calls(const CallGraph& calls) const {
 
 void Instrumenter::insert_probes(Layout& layout, const CodeFacts& facts) {
   const AddedSegment segment = plan_added_segment(image_, memory_);
-  const uint64_t counters = segment.memory_address + copies_size();
+  const uint64_t counters = segment.memory_address + front_size();
   map_.counters_address = counters;
+  std::optional<CounterBases> bases;
+  if (imports_) bases = {segment.memory_address + bases_offset(), counters};
   const std::vector<double> calls = estimate_calls(facts.calls());
-  ProbeInserter inserter(program_, facts, counters, options_.counters);
+  ProbeInserter inserter(program_, facts, counters, options_.counters, bases);
   for (Chosen& chosen : chosen_) {
     inserter.count(chosen.procedure, chosen.counters, chosen.first_counter,
                    calls[chosen.procedure]);
@@ -350,10 +373,10 @@ respike_start_parameters Instrumenter::start_parameters(const Injection::Address
     return static_cast<uint32_t>(path.size());
   };
   respike_start_parameters parameters{};
-  parameters.counters = static_cast<int64_t>(addresses.memory + copies_size() - at);
-  const uint64_t next = is_library() ? addresses.initializer.value_or(0) : addresses.entry;
+  parameters.counters = static_cast<int64_t>(addresses.memory + front_size() - at);
+  const uint64_t next = has_initializer() ? addresses.initializer.value_or(0) : addresses.entry;
   if (next != 0) parameters.next = static_cast<int64_t>(next - at);
-  parameters.counters_size = memory_.size - copies_size();
+  parameters.counters_size = memory_.size - front_size();
   parameters.copied = options_.counters == Counters::threads ? 1 : 0;
   parameters.file_prefix_size = copy_path(parameters.file_prefix, file_prefix_);
   respike_counter_header& header = parameters.header;
@@ -368,6 +391,31 @@ respike_start_parameters Instrumenter::start_parameters(const Injection::Address
   return parameters;
 }
 
+/// What a start code with imports needs: the import tables, words that lead to the counters of the
+/// image until the start code leads them to a file, and where both are.
+void Instrumenter::inject_imports(const Injection::Addresses& addresses,
+                                  Injection::Contents& contents) const {
+  const uint64_t at = addresses.code + start_.code.size();
+  const auto distance = [&](uint64_t address) { return static_cast<int64_t>(address - at); };
+  const uint64_t bases = addresses.memory + bases_offset();
+  respike_windows_parameters parameters{};
+  parameters.slots = distance(imports_->slots.front());
+  parameters.bases = distance(bases);
+  parameters.scratch = distance(addresses.memory + scratch_offset());
+  parameters.base_count = static_cast<uint32_t>(base_count());
+  parameters.base_distance = static_cast<uint32_t>(program_.machine->probes->base_distance());
+  parameters.is_library = is_library() ? 1 : 0;
+  std::memcpy(contents.code.data() + start_.code.size() + sizeof(respike_start_parameters),
+              &parameters, sizeof(parameters));
+  contents.memory = imports_->contents;
+  contents.memory.resize(scratch_offset());
+  for (uint64_t i = 0; i < base_count(); ++i) {
+    const uint64_t counters = addresses.memory + front_size() + i * parameters.base_distance;
+    store(&contents.memory[bases_offset() + 4 * i], static_cast<uint32_t>(counters));
+    contents.words.emplace_back(bases + 4 * i, counters);
+  }
+}
+
 Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) {
   note_addresses(addresses);
   const std::vector<uint8_t> encoded = encode_counter_map(map_);
@@ -375,13 +423,14 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
 
   Injection::Contents contents;
   contents.code.assign(start_.code.begin(), start_.code.end());
-  contents.code.resize(start_.code.size() + sizeof(respike_start_parameters));
+  contents.code.resize(start_.code.size() + parameters_size());
   const respike_start_parameters parameters =
       start_parameters(addresses, addresses.code + start_.code.size(), id);
   std::memcpy(contents.code.data() + start_.code.size(), &parameters, sizeof(parameters));
 
   contents.entry = addresses.entry;
-  if (is_library())
+  if (imports_) inject_imports(addresses, contents);
+  if (has_initializer())
     contents.initializer = addresses.code + start_.initializer_entry;
   else
     contents.entry = addresses.code + start_.program_entry;
@@ -396,7 +445,7 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
 std::vector<uint8_t> Instrumenter::emit_image(Layout layout) {
   Injection injection;
   injection.memory = memory_;
-  injection.code_size = start_.code.size() + sizeof(respike_start_parameters);
+  injection.code_size = start_.code.size() + parameters_size();
   injection.make = [this](const Injection::Addresses& addresses) { return inject(addresses); };
   Provenance note;
   note.options = options_.description;
@@ -480,7 +529,7 @@ InstrumentResult Instrumenter::run() {
   if (program_.machine->probes == nullptr)
     throw Error(fmt::format("{} images cannot be instrumented yet", program_.machine->name),
                 image_.path);
-  start_ = start_code(image_.machine);
+  start_ = start_code(image_.machine, image_.calling_standard);
   require_invariants(program_);
   if (options_.counters == Counters::threads) require_copies();
   result_.procedures = program_.procedures.size();

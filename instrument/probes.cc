@@ -28,6 +28,7 @@
 
 #include <fmt/format.h>
 
+#include "instrument/prolog_places.h"
 #include "optimizer/image/image.h"
 
 namespace respike {
@@ -103,12 +104,14 @@ bool is_successor(const Procedure& procedure, BlockId block) {
 ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
   const Procedure& procedure = program[id];
   const std::vector<bool> glued = glued_before(*program.machine, procedure);
+  const bool keeps_prologs = reads_prologs(program);
   ProbePlaces places;
   places.block.resize(procedure.blocks.size());
   places.after_block.resize(procedure.blocks.size());
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
     const BasicBlock& block = procedure.blocks[b];
-    const std::vector<bool> open = open_places(*program.machine, block, glued[b]);
+    std::vector<bool> open = open_places(*program.machine, block, glued[b]);
+    if (keeps_prologs) close_prologs(program, procedure, block, open);
     places.block[b] = std::find(open.begin(), open.end(), true) != open.end();
     places.after_block[b] = !block.has(BasicBlock::kGluedToNext) &&
                             !returns_to_mark(*program.machine, procedure, block);
@@ -117,7 +120,7 @@ ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
 }
 
 ProbeInserter::ProbeInserter(Program& program, const CodeFacts& facts, uint64_t counters,
-                             Counters how)
+                             Counters how, std::optional<CounterBases> bases)
     : program_(program),
       facts_(facts),
       machine_(*program.machine),
@@ -125,6 +128,8 @@ ProbeInserter::ProbeInserter(Program& program, const CodeFacts& facts, uint64_t 
       flags_(std::span(program.machine->abi.flags)),
       counters_(counters),
       how_(how),
+      bases_(bases),
+      keeps_prologs_(reads_prologs(program)),
       by_procedure_(program.procedures.size()) {}
 
 const std::vector<PointFacts>& ProbeInserter::facts_of(ProcedureId procedure, BlockId block) {
@@ -140,7 +145,10 @@ std::vector<bool> ProbeInserter::open_places_of(ProcedureId procedure, BlockId b
     glued_before_ = glued_before(machine_, program_[procedure]);
     glued_before_of_ = procedure;
   }
-  return open_places(machine_, program_[procedure].blocks[block], glued_before_[block]);
+  const BasicBlock& code = program_[procedure].blocks[block];
+  std::vector<bool> open = open_places(machine_, code, glued_before_[block]);
+  if (keeps_prologs_) close_prologs(program_, program_[procedure], code, open);
+  return open;
 }
 
 /// Takes free registers first, then any others, which have to be saved; never `keep`. False when
@@ -247,6 +255,7 @@ bool ProbeInserter::record_target(ProcedureId id, BlockId block_id, uint32_t cou
   if (!code_.can_record({&jump, input_bytes(program_, jump)}) ||
       !choose_registers(probe, facts_of(id, block_id)[last], code_.jump_register(jump)))
     return false;
+  if (keeps_prologs_ && probe.saved != 0) return false;  // behind the call the frame would be deeper
   keep(id, probe);
   return true;
 }
@@ -319,6 +328,7 @@ ProbeCode ProbeInserter::code_of(ProcedureId id, const Probe& probe) const {
       .gp = probe.gp_known ? program_[id].gp : std::nullopt,
       .keep_flags = probe.keep_flags,
       .own_copy = how_ == Counters::threads,
+      .bases = bases_,
       .free = {probe.registers, code_.registers(probe.kind, probe.gp_known, probe.keep_flags)},
       .lowered = probe.saved == 0 ? 0 : code_.save_frame(probe.saved, before_call(id, probe))};
   if (probe.kind == ProbeKind::record_target) {
@@ -440,6 +450,7 @@ void ProbeInserter::add_routines(Layout& layout) {
     const ProbeOperands operands{
         .counter = counters_ + 8 * routine.window * Probes::kRoutineCounters,
         .gp = routine.gp,
+        .bases = bases_,
         .free = routine.registers};
     Probes::Routine code = code_.routine(counting(), operands);
     procedure.references = code.references;

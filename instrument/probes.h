@@ -34,8 +34,10 @@ struct ProbeStatistics {
 /// Collects the probes of a program and then puts them all in.
 class ProbeInserter {
  public:
-  /// `counters`: address of counter 0. Program and facts must stay as they are until insert().
-  ProbeInserter(Program& program, const CodeFacts& facts, uint64_t counters, Counters how);
+  /// `counters`: address of counter 0; `bases`: where probes find the counters by way of words.
+  /// Program and facts must stay as they are until insert().
+  ProbeInserter(Program& program, const CodeFacts& facts, uint64_t counters, Counters how,
+                std::optional<CounterBases> bases = std::nullopt);
 
   /// A probe for every counter of a procedure, which are numbered from `first_counter`. `calls`:
   /// how often the procedure is expected to be called.
@@ -125,6 +127,8 @@ class ProbeInserter {
   const RegisterSet flags_;
   uint64_t counters_;
   Counters how_;
+  const std::optional<CounterBases> bases_;
+  const bool keeps_prologs_;  // unwinders read the code of prologs and epilogs
   ProbeStatistics statistics_;
   std::vector<std::vector<Probe>> by_procedure_;
   std::vector<Routine> routines_;

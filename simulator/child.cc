@@ -49,6 +49,8 @@
 #include "optimizer/base/error.h"
 #include "optimizer/base/file_kind.h"
 #include "optimizer/image/elf/program_headers.h"
+#include "optimizer/image/image.h"
+#include "simulator/windows_program.h"
 
 extern char** environ;
 
@@ -316,6 +318,15 @@ void Folder::prepare(const ProgramRun& run) const {
   fs::create_symlink(fs::absolute(run.program), link());
 }
 
+/// Of a program for Windows.
+static std::optional<MachineId> require_windows_program(const fs::path& path) {
+  const Image image = read_image(path);
+  if (image.kind == Image::Kind::shared_library || image.entry == 0)
+    throw Error("it is a library: there is no place to start it at", path);
+  if (access(path.c_str(), X_OK) != 0) throw Error("it may not be executed", path);
+  return image.machine;
+}
+
 std::optional<MachineId> require_program(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -327,6 +338,7 @@ std::optional<MachineId> require_program(const fs::path& path) {
   file.read(reinterpret_cast<char*>(header.data()), header.size());
   const auto size = static_cast<size_t>(file.gcount());
   const elf::FileStart start = elf::read_file_start(std::span(header).first(size));
+  if (is_for_windows(path)) return require_windows_program(path);
   if (kind_of_file(header) == "a script")
     throw Error("it is a script, not an ELF program: measure the program that it starts", path);
   if (!start.is_usable()) throw Error("it is not an ELF program", path);

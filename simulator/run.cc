@@ -32,6 +32,7 @@
 #include "simulator/one_run.h"
 #include "simulator/places_file.h"
 #include "simulator/same_work.h"
+#include "simulator/windows_program.h"
 
 namespace respike::simulator {
 namespace {
@@ -107,6 +108,7 @@ std::vector<std::string> words_for(const Platform& platform, const Folder& folde
     for (const std::string& variable : environment_with(run.variables))
       if (is_for_linker(variable))
         words.insert(words.end(), {std::string(platform.variable_option), variable});
+  for (std::string& word : loader_words(run.program, run.argv0)) words.push_back(std::move(word));
   words.push_back(folder.started_by(run));
   words.insert(words.end(), run.arguments.begin(), run.arguments.end());
   return words;

@@ -2,6 +2,7 @@
 
 #include "instrument/runtime/start_code.h"
 
+#include "instrument/runtime/counter_file.h"
 #include "optimizer/base/error.h"
 
 namespace respike {
@@ -11,6 +12,14 @@ namespace {
 constexpr uint8_t kAlphaCode[] = {
 #include "alpha_start_code.inc"
 };
+#endif
+#if RESPIKE_START_CODE_ALPHA_WINDOWS
+constexpr uint8_t kAlphaWindowsCode[] = {
+#include "alpha_windows_start_code.inc"
+};
+#define NAME(name) #name,
+constexpr std::string_view kWindowsImports[] = {RESPIKE_WINDOWS_IMPORTS(NAME)};
+#undef NAME
 #endif
 #if RESPIKE_START_CODE_IA64
 constexpr uint8_t kIa64Code[] = {
@@ -26,9 +35,27 @@ constexpr uint8_t kX8664Image[] = {
 };
 #endif
 
+StartCode windows_start_code(MachineId machine) {
+  if (machine != MachineId::alpha)
+    throw Error("no start code for Windows on this machine yet: its programs cannot be instrumented");
+#if RESPIKE_START_CODE_ALPHA_WINDOWS
+  return {.code = kAlphaWindowsCode,
+          .alignment = 16,
+          .library = RESPIKE_WINDOWS_LIBRARY,
+          .imports = kWindowsImports,
+          .frames = {},
+          .page_size = 8192};
+#else
+  throw Error(
+      "this respike was built without alpha-linux-gnu-gcc and cannot instrument programs for "
+      "Alpha: install scripts/install-packages.sh's packages and build it again");
+#endif
+}
+
 }  // namespace
 
-StartCode start_code(MachineId machine) {
+StartCode start_code(MachineId machine, CallingStandard standard) {
+  if (standard == CallingStandard::windows) return windows_start_code(machine);
   switch (machine) {
     case MachineId::alpha:
 #if RESPIKE_START_CODE_ALPHA

@@ -4,14 +4,17 @@
 # Adds to respike_instrument a header MACHINE_start_code.inc and the definition
 # RESPIKE_START_CODE_MACHINE, 1 or, without that compiler, 0: then Respike says at run time that it
 # cannot instrument for the machine; all the rest works. The bytes are also in start_code/MACHINE.bin
-# of the build folder, for tests. With FRAMES in front of the flags the header MACHINE_start_image.inc
+# of the build folder, for tests. SOURCE names another file than start.c. With FRAMES in front of the flags the header MACHINE_start_image.inc
 # holds the start code as an ELF file with unwind information.
 #
 # respike_assembled_start_code(MACHINE PREFIX): the same for a machine that has an assembler but no
 # compiler here: from MACHINE/start.s, which a compiler made of start.c, and MACHINE/entry.s.
 
 function(respike_start_code machine prefix)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "FRAMES" "" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FRAMES" "SOURCE" "")
+  if(NOT arg_SOURCE)
+    set(arg_SOURCE start.c)
+  endif()
   set(frames)
   set(tables -fno-asynchronous-unwind-tables -fno-unwind-tables)
   if(arg_FRAMES)
@@ -27,6 +30,7 @@ function(respike_start_code machine prefix)
   mark_as_advanced(${definition}_COMPILER)
   set(shared ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   set(own ${shared}/${machine})
+  file(GLOB files CONFIGURE_DEPENDS ${own}/*)
   respike_embed_start_code(${machine} ${prefix} ${frames}
     LINK ${${definition}_COMPILER}
       -std=gnu11 -O2 -Wall -Wextra -Werror -Wframe-larger-than=512
@@ -34,9 +38,8 @@ function(respike_start_code machine prefix)
       -fno-tree-loop-distribute-patterns  # makes calls of memcpy and memset
       ${tables} ${arg_UNPARSED_ARGUMENTS} -I ${PROJECT_SOURCE_DIR} -I ${own}
       -nostdlib -static -no-pie -Wl,-T,${own}/start.ld -Wl,--build-id=none -Wl,--no-relax
-      ${shared}/start.c ${own}/entry.S
-    DEPENDS ${shared}/start.c ${shared}/counter_file.h
-      ${own}/entry.S ${own}/system_call.h ${own}/start.ld)
+      ${shared}/${arg_SOURCE} ${own}/entry.S
+    DEPENDS ${shared}/${arg_SOURCE} ${shared}/counter_file.h ${files})
 endfunction()
 
 function(respike_assembled_start_code machine prefix)

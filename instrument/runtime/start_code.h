@@ -5,8 +5,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
-#include "optimizer/base/machine_id.h"
+#include "optimizer/image/image.h"
 #include "optimizer/unwind/unwind.h"
 
 namespace respike {
@@ -29,6 +30,12 @@ struct StartCode {
   /// there is none. It changes flags.
   uint32_t find_copy = 0;
 
+  /// What the start code imports where systems have no fixed system calls: struct
+  /// respike_windows_parameters follows the parameters then, and libraries are entered as programs
+  /// are.
+  std::string_view library;
+  std::span<const std::string_view> imports;
+
   /// The unwind information of `code`, as if `code` were at address 0. Empty where signals do not
   /// matter: the start code of a program without copies of counters runs before all handlers.
   UnwindInput frames;
@@ -38,7 +45,9 @@ struct StartCode {
   uint64_t page_size = 0;
 };
 
-/// The start code for a machine. Throws Error when this build of Respike has none.
-StartCode start_code(MachineId machine);
+/// The start code for a machine and its system, which the calling standard tells. Throws Error when
+/// this build of Respike has none.
+StartCode start_code(MachineId machine,
+                     CallingStandard standard = CallingStandard::unix_systems);
 
 }  // namespace respike

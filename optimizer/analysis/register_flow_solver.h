@@ -227,9 +227,19 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       const uint32_t node = first_[p] + call.block;
       if (end_[node] == End::anything) continue;
       end_[node] = end_of(call);
+      // A stub that routines of other conventions are called through, too.
+      if (end_[node] == End::unknown_tail && is_called_otherwise(p)) end_[node] = End::anything;
       if (call.known())
         solving.callee_entry[node - solving.first] = entry_of(call.callee, call.entry);
     }
+  }
+
+  /// Whether a known call that does not follow the standard leads to the procedure.
+  bool is_called_otherwise(ProcedureId p) const {
+    return std::ranges::any_of(calls_.callers_of(p), [&](uint32_t index) {
+      const Call& call = calls_.calls()[index];
+      return !call.standard && call.kind != Call::Kind::tail;
+    });
   }
 
   void note_unknown_call(uint32_t node) {

@@ -10,6 +10,7 @@
 #include "optimizer/analysis/register_set.h"
 #include "optimizer/base/parallel.h"
 #include "optimizer/machine/machine.h"
+#include "optimizer/unwind/unwind.h"
 
 namespace respike {
 
@@ -27,7 +28,12 @@ class UnwindNeeds {
         in_frame_(first.back()),
         needs_(first.back()),
         holders_(first.back()),
-        restored_(program.procedures.size()) {
+        restored_(program.procedures.size()),
+        prolog_(std::span(machine_.abi.preserved)),
+        reads_prologs_(program.image != nullptr && unwind_format_of(*program.image) != nullptr &&
+                       unwind_format_of(*program.image)->reads_prologs) {
+    prolog_.add(machine_.abi.stack_pointer);
+    prolog_.add(return_address_);
     parallel_for(program_.procedures.size(), [&](size_t number) {
       const auto p = static_cast<ProcedureId>(number);
       if (program_[p].state != Procedure::State::opaque) restored_[p] = find(p, calls, first[p]);
@@ -55,6 +61,7 @@ class UnwindNeeds {
   Set everywhere(uint32_t node, const Set& callers) const {
     const uint8_t needs = needs_[node];
     if ((needs & kEverything) != 0) return all_;
+    if ((needs & kProlog) != 0) return prolog_;
     Set read = callers - in_frame_[node];
     if ((needs & kReturnAddress) != 0) read.add(return_address_);
     if (holders_[node] != kNone) read |= holder_sets_[holders_[node]];
@@ -80,6 +87,7 @@ class UnwindNeeds {
     kReturnAddressAtEnd = 2,
     kEverything = 4,
     kChanges = 8,  // the unwind state changes inside of the block
+    kProlog = 16,  // unwinders undo the prolog, which may save any register that is preserved
   };
 
   static bool changes_state(const BasicBlock& block) {
@@ -155,6 +163,7 @@ class UnwindNeeds {
     const auto& states = program_.unwind.states;
     if (number >= states.size()) return 0;
     const CfiState& state = states[number];
+    if (reads_prologs_ && !state.opaque) return kProlog;
     if (state.cfa_is_expression || !is_register(state.cfa_register)) return kEverything;
     uint8_t needs = 0;
     for (const auto& [reg, rule] : state.rules)
@@ -207,6 +216,8 @@ class UnwindNeeds {
   std::vector<Set> holder_sets_;
   // Per procedure.
   std::vector<Set> restored_;
+  Set prolog_;  // registers that unwinders need that read prologs
+  const bool reads_prologs_;
 };
 
 }  // namespace respike

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "optimizer/base/diagnostics.h"
@@ -48,6 +49,10 @@ struct Injection {
     uint64_t entry = 0;                   // addresses in the output
     std::optional<uint64_t> initializer;  // needs a spare dynamic entry where there was none
     std::vector<NewImage::AddedSection> sections;  // without addresses
+    // What the memory starts with, and words of 32 bits in the memory that hold addresses: place
+    // and address.
+    std::vector<uint8_t> memory;
+    std::vector<std::pair<uint64_t, uint64_t>> words;
   };
 
   AddedMemory memory;

@@ -391,11 +391,16 @@ std::optional<std::pair<uint64_t, uint64_t>> Emitter::CodeWriter::way_out(
   return std::pair(old, program_.map.next(old));
 }
 
-/// Finds where the walk along the kept relocations of the input begins for a block.
+/// Finds where the walk along the kept relocations of the input begins for a block. A block without
+/// an origin may hold instructions of the input: the code behind a probe that calls a routine.
 void Emitter::CodeWriter::find_relocations(const BasicBlock& block) {
   block_relocations_ = nullptr;
-  if (block.origin == kNone) return;
-  const uint64_t old = program_.address_of(block);
+  const auto first = std::ranges::find_if(block.instructions, [](const Instruction& instruction) {
+    return !instruction.is_pseudo() && instruction.origin != kNone;
+  });
+  if (block.origin == kNone && first == block.instructions.end()) return;
+  const uint64_t old = block.origin != kNone ? program_.address_of(block)
+                                             : program_.origin_base + first->origin;
   if (const Section* section = image_.section_at(old))
     block_relocations_ =
         emitter_.relocations_of_[static_cast<size_t>(section - image_.sections.data())];

@@ -101,13 +101,19 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   append(ranges, range);
 }
 
-/// Adds the ranges of stubs: a stub that uses the stack has a state with a deeper frame.
+/// Adds the ranges of stubs: a stub that uses the stack has a state with a deeper frame. Where
+/// unwinders read prologs, stubs inside of a procedure with a frame get none: nothing is called and
+/// nothing faults in a stub, so only a debugger could miss the frame there.
 void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
   const unsigned unit = machine_.codec.groups.alignment();
+  const UnwindFormat* const format = unwind_format_of(image_);
   for (const FarStub& stub : placement_.stubs()) {
     if (!stub.live || stub.target.where != CodeLocation::Where::block_start) continue;
     const uint32_t state = program_[stub.target.procedure].blocks[stub.target.block].cfi_state;
     if (state != kNone && unwind_.states[state].opaque) continue;  // of an entry of its own
+    if (state != kNone && format != nullptr && format->reads_prologs &&
+        !unwind_.states[state].cfa_expression.empty())
+      continue;
     const uint32_t deep =
         deeper_.find(unwind_.states, state, machine_.abi.stack_pointer, machine_.stubs->frame);
     UnwindRange range;

@@ -15,6 +15,7 @@
 #include "optimizer/base/file_kind.h"
 #include "optimizer/image/debug_file.h"
 #include "optimizer/image/dynamic_tables.h"
+#include "optimizer/image/imports.h"
 #include "optimizer/image/provenance.h"
 
 namespace respike {
@@ -110,6 +111,19 @@ std::vector<NewImage::MovedSection> grow_dynamic_tables(const Image& image,
                                                         std::vector<Symbol>& symbols,
                                                         uint64_t address) {
   return image.container->grow_dynamic_tables(image, symbols, address);
+}
+
+std::vector<std::pair<uint64_t, std::string_view>> import_slots(const Image& image) {
+  const auto slots = image.container == nullptr ? nullptr : image.container->import_slots;
+  if (slots == nullptr) return {};
+  return slots(image);
+}
+
+NewImports add_imports(const Image& image, std::string_view library,
+                       std::span<const std::string_view> functions, uint64_t address) {
+  if (image.container->add_imports == nullptr)
+    throw Error("its container has no tables of imports", image.path);
+  return image.container->add_imports(image, library, functions, address);
 }
 
 AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {

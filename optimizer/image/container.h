@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "optimizer/image/image.h"
@@ -16,6 +17,7 @@
 namespace respike {
 
 struct NewDebugFile;  // debug_file.h
+struct NewImports;    // imports.h
 
 struct Container {
   std::string_view name;   // as in messages
@@ -35,6 +37,11 @@ struct Container {
   std::vector<NewImage::MovedSection> (*grow_dynamic_tables)(const Image& image,
                                                              std::vector<Symbol>& symbols,
                                                              uint64_t address);
+  // As in imports.h; nullptr: the container has no tables of imports.
+  std::vector<std::pair<uint64_t, std::string_view>> (*import_slots)(const Image& image) = nullptr;
+  NewImports (*add_imports)(const Image& image, std::string_view library,
+                            std::span<const std::string_view> functions,
+                            uint64_t address) = nullptr;
 };
 
 namespace elf {

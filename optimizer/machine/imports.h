@@ -7,6 +7,7 @@
 #include <span>
 
 #include "optimizer/ir/program.h"
+#include "optimizer/machine/probes.h"
 
 namespace respike {
 
@@ -23,6 +24,10 @@ struct Imports {
   /// instructions that do not call through a pointer at a fixed place.
   std::optional<int64_t> (*pointer_of_call)(const Instruction& call);
 };
+
+/// Registers that linkers' stubs may change between a call and the procedure that is called; empty:
+/// not known.
+std::span<const Register> stub_registers(const Machine& machine);
 
 /// nullptr: calls of stubs stay as they are.
 const Imports* imports_of(const Machine& machine);

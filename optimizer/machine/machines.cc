@@ -11,6 +11,7 @@
 
 #include "optimizer/base/error.h"
 #include "optimizer/image/image.h"
+#include "optimizer/machine/alpha/meaning.h"
 #include "optimizer/machine/ia64/listing.h"
 #include "optimizer/machine/imports.h"
 #include "optimizer/machine/listing.h"
@@ -79,6 +80,12 @@ const Machine& machine_for(const Image& image) {
 
 uint64_t page_size(MachineId id) {
   return require(id).page;
+}
+
+std::span<const Register> stub_registers(const Machine& machine) {
+  static constexpr Register kAlpha[] = {alpha::kAt, alpha::kPv};
+  if (&machine == &alpha_windows_machine()) return kAlpha;
+  return {};
 }
 
 const Imports* imports_of(const Machine& machine) {

@@ -27,11 +27,19 @@ struct IndirectJump {
   std::span<const uint8_t> bytes;
 };
 
+/// Where counters are, if only words of the image tell: word i holds the address of the first
+/// counter plus i times Probes::base_distance().
+struct CounterBases {
+  uint64_t words = 0;     // address of the first word, of 32 bits
+  uint64_t counters = 0;  // address of the first counter, as ProbeOperands::counter counts
+};
+
 struct ProbeOperands {
   uint64_t counter = 0;        // address of the word, a multiple of 8; find_copy: of the routine
   std::optional<uint64_t> gp;  // value of the global pointer register; nullopt: not known
   bool keep_flags = false;     // some of Abi::flags is live
   bool own_copy = false;       // what is counted goes to the thread's copy of the word
+  std::optional<CounterBases> bases = {};  // where base_distance() is not 0
   std::span<const Register> free;  // to overwrite; at least Probes::registers()
   unsigned lowered = 0;            // bytes by which save() has lowered the stack pointer
   IndirectJump jump = {};          // record_target: what the probe stands in front of
@@ -61,6 +69,12 @@ class Probes {
   virtual bool has_copies() const { return false; }
   /// Whether an instruction of the input with these bytes has to do with that register.
   virtual bool uses_copy(std::span<const uint8_t> /*bytes*/) const { return false; }
+
+  /// Bytes between the places to which two neighbouring words of CounterBases lead; 0: counters are
+  /// where the image has them, and there are no such words.
+  virtual uint64_t base_distance() const { return 0; }
+  /// Words that probes of `size` bytes of counters need.
+  virtual uint64_t bases_of(uint64_t /*size*/) const { return 0; }
 
   /// Whether the machine has small probes, which call routines; if not, the functions for these
   /// are never called.

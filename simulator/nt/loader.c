@@ -15,6 +15,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #include "exceptions.h"
+#include "file_functions.h"
 #include "stops.h"
 #include "unwind.h"
 
@@ -211,7 +213,8 @@ static const struct {
 static void* function_named(const char* name) {
   for (size_t i = 0; i < sizeof kOwn / sizeof kOwn[0]; ++i)
     if (strcmp(kOwn[i].name, name) == 0) return kOwn[i].function;
-  void* function = dlsym(RTLD_DEFAULT, name);
+  void* function = file_function(name);
+  if (function == NULL) function = dlsym(RTLD_DEFAULT, name);
   if (function == NULL) fail("there is no function %s for it to import", name);
   return function;
 }
@@ -261,6 +264,18 @@ static void bind_imports(const struct image* image) {
 
 // ---- loading
 
+/// The headers are mapped from the file, and so tell those who look at the memory of the process
+/// (simulator/mapped_files.cc) which file the image is.
+static void map_headers(const struct image* image, const struct file* file, uint32_t size) {
+  uint8_t* headers = at(image, 0, size);
+  in_file(file, 0, size);
+  const int descriptor = open(program, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0 || mmap(headers, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+                             MAP_PRIVATE | MAP_FIXED, descriptor, 0) != headers)
+    fail("%s", strerror(errno));
+  close(descriptor);
+}
+
 static struct image load_image(const struct file* file, uint64_t base) {
   if (file->size < 64 || memcmp(file->bytes, "MZ", 2) != 0) fail("this is no PE file");
   const uint64_t headers = load32(in_file(file, 0x3c, 4));
@@ -277,8 +292,7 @@ static struct image load_image(const struct file* file, uint64_t base) {
   if (base == 0) base = preferred;
   if (base % 0x10000 != 0 || base + image.size > 0x7fff0000) fail("no image can be at %#lx", base);
   image.memory = map(base, image.size, "the image");
-  const uint32_t header_size = load32(optional + 60);
-  memcpy(at(&image, 0, header_size), in_file(file, 0, header_size), header_size);
+  map_headers(&image, file, load32(optional + 60));
   for (unsigned i = 0; i < sections; ++i) {
     const uint8_t* section = optional + optional_size + 40 * i;
     const uint32_t size = load32(section + 8), place = load32(section + 12),

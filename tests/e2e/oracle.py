@@ -81,12 +81,14 @@ def count(
     folder=None,
     options=(),
     native=None,
+    loader=(),
     timeout=common.PROGRAM_TIMEOUT,
 ):
     """Runs an image and counts. `images` are the paths of the images whose instructions are wanted
     (default: the image alone), `libraries` the folder for LD_LIBRARY_PATH, `environment` the
     program's variables, `folder` its working folder (default: a fresh folder), `options` more
     options of the emulator, which is that of the manifest's machine or, with `native`, of x86-64.
+    `loader` are the words of a program of the emulator that loads the image.
 
     Processes that the program forks are counted, and so are programs for the emulator that it
     executes, provided that it passes its environment on, which names the plugin. If a program
@@ -115,7 +117,7 @@ def count(
         command = [shutil.which("setarch"), "-R", shutil.which(emulator), *options]
         for name, value in variables.items():
             command += ["-E", f"{name}={value}"]
-        command += ["-0", argv0, scratch / "program" if folder else "../program", *args]
+        command += ["-0", argv0, *loader, scratch / "program" if folder else "../program", *args]
         outcome = common.run_command(
             command, stdin=stdin, timeout=timeout, cwd=folder or scratch / "work", env=settings
         )
@@ -152,11 +154,14 @@ class Beginnings(dict):
 
 
 class Code:
-    """The segments with code of a 64-bit little-endian ELF image."""
+    """The segments with code of a 64-bit little-endian ELF image, or the sections of a PE image."""
 
     def __init__(self, path):
         self.path = os.path.realpath(path)
         self.data = pathlib.Path(path).read_bytes()
+        if self.data[:2] == b"MZ":
+            self._read_sections()
+            return
         (kind,) = struct.unpack_from("<H", self.data, 16)
         (table,) = struct.unpack_from("<Q", self.data, 32)
         size, number = struct.unpack_from("<HH", self.data, 54)
@@ -168,6 +173,16 @@ class Code:
             )
             if kind == 1 and flags & 1:
                 self.segments.append((offset, in_file, address))
+
+    def _read_sections(self):
+        (coff,) = struct.unpack_from("<I", self.data, 0x3C)
+        number, size = struct.unpack_from("<6xH12xH", self.data, coff)
+        (base,) = struct.unpack_from("<I", self.data, coff + 24 + 28)
+        self.fixed = False
+        self.segments = []
+        for i in range(number):
+            memory, address, in_file, offset = struct.unpack_from("<4I", self.data, coff + 24 + size + 40 * i + 8)
+            self.segments.append((offset, min(memory, in_file), base + address))
 
     def address_of(self, offset):
         """The link-time address of a file offset, or None."""

@@ -81,6 +81,12 @@ class AlphaMachine {
         a = word(address);
         locked_ = false;
         break;
+      case opcode("ldl"):
+        EXPECT_EQ(address % 4, 0u);
+        a = static_cast<uint64_t>(
+            int64_t{static_cast<int32_t>(word(address & ~uint64_t{7}) >> 8 * (address & 7))});
+        locked_ = false;
+        break;
       case opcode("stq"):
         word(address) = a;
         locked_ = false;

@@ -155,6 +155,70 @@ TEST(AlphaProbes, RoutinesCountInTheirWindow) {
     }
 }
 
+/// Counters of Windows NT, which words of the image lead to: wherever the counters are.
+class AlphaWindowsProbes : public testing::Test {
+ protected:
+  static constexpr uint64_t kWords = 0x480000, kImageCounters = 0x482000, kView = 0x40012000;
+
+  const Probes& probes() const { return *alpha_windows_machine().probes; }
+
+  /// A machine whose words lead to kView.
+  AlphaMachine machine_with_words() const {
+    AlphaMachine m = machine(5, std::nullopt);
+    for (uint64_t i = 0; i < probes().bases_of(8 * kCounters); ++i)
+      m.memory[(kWords + 4 * i) & ~uint64_t{7}] |= (kView + i * probes().base_distance())
+                                                  << 8 * (4 * i & 7);
+    return m;
+  }
+
+  static constexpr uint64_t kCounters = 20000;
+  const CounterBases bases_{kWords, kImageCounters};
+};
+
+TEST_F(AlphaWindowsProbes, CountAndRecord) {
+  const Register free[] = {22, 5, 9};
+  const Instruction jump = alpha_machine().text.parse("jmp (t12)", 0);
+  for (const ProbeKind kind :
+       {ProbeKind::count, ProbeKind::count_atomic, ProbeKind::record_target})
+    for (const uint64_t number : {0ull, 1ull, 2047ull, 2048ull, 4095ull, 4096ull, 8191ull, 19998ull}) {
+      const ProbeCode code = probes().probe(kind, {.counter = kImageCounters + 8 * number,
+                                                   .gp = {},
+                                                   .bases = bases_,
+                                                   .free = free,
+                                                   .jump = {.instruction = &jump, .bytes = {}}});
+      AlphaMachine m = machine_with_words();
+      AlphaMachine expected = m;
+      const bool count = kind != ProbeKind::record_target;
+      expected.memory[kView + 8 * number] = count ? 1 : m.registers[27];
+      if (!count) expected.memory[kView + 8 * number + 8] = 1;
+      m.load(0x402000, placed(code, 0x402000));
+      ASSERT_TRUE(m.run(0x402000));
+      EXPECT_EQ(m.memory, expected.memory) << number;
+      expect_kept(expected, m, free);
+    }
+}
+
+TEST_F(AlphaWindowsProbes, RoutinesCount) {
+  const Register shared[] = {22, 23, 24};
+  constexpr uint64_t kRoutine = 0x404000, kCall = 0x402000;
+  const Probes::Routine routine = probes().routine(
+      ProbeKind::count, {.counter = kImageCounters, .gp = {}, .bases = bases_, .free = shared});
+  auto code = placed(routine, kRoutine);
+  code.insert(code.end(), routine.after.begin(), routine.after.end());
+  for (const uint32_t number : {0u, 1u, 19999u}) {
+    auto call = probes().routine_call(number, shared);
+    ASSERT_TRUE(alpha_machine().fixups.apply(call.back(), ReferenceKind::branch,
+                                             kCall + 4 * (call.size() - 1), kRoutine, 0));
+    AlphaMachine m = machine_with_words();
+    auto expected = m.memory;
+    expected[kView + 8 * number] = 1;
+    m.load(kCall, call);
+    m.load(kRoutine, code);
+    ASSERT_TRUE(m.run(kCall));
+    EXPECT_EQ(m.memory, expected) << number;
+  }
+}
+
 TEST(AlphaProbes, SavedRegistersComeBack) {
   for (const std::vector<Register>& saved :
        {std::vector<Register>{4}, {4, 28}, {26, 27, 28}, {0, 1, 2}}) {

@@ -72,6 +72,36 @@ TEST_F(AlphaStartCode, UsesIntegerRegistersWithoutGp) {
   }
 }
 
+/// Windows NT: imports instead of system calls, and registers as its calling standard has them.
+TEST(AlphaWindowsStartCode, ImportsAndUsesNoGp) {
+  StartCode start;
+  try {
+    start = start_code(MachineId::alpha, CallingStandard::windows);
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  EXPECT_EQ(start.library, "KERNEL32.dll");
+  EXPECT_EQ(start.imports.size(), 7u);
+  EXPECT_EQ(start.code.size() % start.alignment, 0u);
+  const Machine& machine = machine_for(MachineId::alpha);
+  std::vector<Instruction> code(start.code.size() / 4);
+  machine.codec.decode(start.code, 0, code.data());
+  const Register gp = machine.global_pointer().value();
+  size_t calls = 0;
+  for (size_t i = 0; i < code.size(); ++i) {
+    EXPECT_NE(code[i].opcode, kInvalid) << i * 4;
+    EXPECT_FALSE(machine.facts(code[i]).system_call) << i * 4;
+    calls += machine.facts(code[i]).flow == ControlFlow::indirect_call;
+    const Operands operands = machine.operands(code[i]);
+    for (unsigned k = 0; k < operands.size; ++k) {
+      EXPECT_NE(operands.registers[k], gp) << i * 4;
+      EXPECT_LT(operands.registers[k], kFirstFloating) << i * 4;
+    }
+  }
+  EXPECT_EQ(calls, 1u);  // of all imports
+  EXPECT_THROW(start_code(MachineId::x86_64, CallingStandard::windows), Error);
+}
+
 TEST_F(AlphaStartCode, BranchesStayInside) {
   size_t jumps = 0, returns = 0, calls = 0;
   for (size_t i = 0; i < code_.size(); ++i) {

@@ -21,9 +21,8 @@ constexpr uint32_t kInstruction = 4;
   throw Error(reason, image.path);
 }
 
-void require_room_for_initializer(const Image& image) {
-  refuse(image, "PE images cannot be instrumented yet");
-}
+/// The start code is entered in the place of DllMain.
+void require_room_for_initializer(const Image&) {}
 
 uint16_t relocation_number(MachineId, RelocationRole role) {
   switch (role) {
@@ -89,6 +88,8 @@ constinit const Container pe::container = {
     .write_debug_file = write_debug_file,
     .grow_dynamic_tables = [](const Image&, std::vector<Symbol>&,
                               uint64_t) { return std::vector<NewImage::MovedSection>(); },
+    .import_slots = import_slots,
+    .add_imports = add_imports,
 };
 
 }  // namespace respike

@@ -8,6 +8,7 @@
 
 #include "optimizer/image/container.h"
 #include "optimizer/image/image.h"
+#include "optimizer/image/imports.h"
 
 namespace respike::pe {
 
@@ -20,6 +21,9 @@ inline constexpr uint8_t kFromSymbolTable = 1, kFromExports = 2;
 
 Image read(std::span<const uint8_t> bytes, const std::string& name);
 void require_rewritable(const Image& image);
+std::vector<std::pair<uint64_t, std::string_view>> import_slots(const Image& image);
+NewImports add_imports(const Image& image, std::string_view library,
+                       std::span<const std::string_view> functions, uint64_t address);
 AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory);
 std::vector<uint8_t> write(const Image& input, const NewImage& output);
 

@@ -17,7 +17,11 @@ inline constexpr size_t kLongestSectionName = 8;
 
 /// In the file, and in an Image.
 inline constexpr std::pair<std::string_view, std::string_view> kSectionNames[] = {
-    {".textrsp", ".text.respike"}, {".notersp", kNoteSection}};
+    {".textrsp", ".text.respike"},
+    {".strtrsp", ".text.respike.start"},
+    {".cntrsp", ".data.respike"},
+    {".maprsp", ".respike.counters"},
+    {".notersp", kNoteSection}};
 
 inline std::string neutral_name(std::string_view name) {
   for (const auto& [in_file, neutral] : kSectionNames)

@@ -13,6 +13,9 @@
 // Example: .text .rdata .data .pdata .reloc becomes .text .rdata .data .unused .textrsp .pdata
 // .notersp .reloc.
 //
+// An instrumented image has memory for counters in front of the moved code. The memory starts with
+// contents: new import tables (imports.cc), and what refers to the counters.
+//
 // Bound imports hold addresses of other images, by their dates. Their directory lies between the
 // section headers and the first section, where new section headers go; it is dropped, and the slots
 // get the names of the imports back.
@@ -41,6 +44,7 @@ namespace {
 namespace object = llvm::object;
 
 constexpr uint32_t kNoContents = 0x80;  // in the file
+constexpr uint32_t kDescriptor = 20;  // bytes of an import descriptor
 constexpr uint32_t kTableFlags = kInitializedData | kRead | kDiscardable;
 
 /// The base relocations of the input, if they are behind all else: then new sections take their
@@ -105,7 +109,6 @@ class Writer {
   void unbind_imports() {
     const DataDirectory& imports = headers_.directories[kImports];
     if (!imports.present()) return;
-    constexpr uint32_t kDescriptor = 20;
     for (uint64_t at = imports.place;; at += kDescriptor) {
       uint8_t* descriptor = loaded(at, kDescriptor);
       if (descriptor == nullptr || load<uint32_t>(descriptor + 12) == 0) return;
@@ -187,13 +190,32 @@ class Writer {
   }
 
   void add_sections() {
-    for (const NewImage::AddedSection& added : output_.added) {
-      if ((added.properties & Section::kAllocated) == 0) continue;
-      append({.name = name_in_file(added.name),
-              .place = added.address - headers_.base,
-              .size = added.contents.size(),
-              .flags = kCode | kExecute | kRead,
-              .contents = added.contents});
+    std::vector<const NewImage::AddedSection*> loaded;
+    for (const NewImage::AddedSection& added : output_.added)
+      if ((added.properties & Section::kAllocated) != 0) loaded.push_back(&added);
+    std::ranges::sort(loaded, {}, &NewImage::AddedSection::address);
+    for (size_t i = 0; i < loaded.size(); ++i) {
+      const NewImage::AddedSection& added = *loaded[i];
+      OutputSection section{.name = name_in_file(added.name),
+                            .place = added.address - headers_.base,
+                            .size = std::max<uint64_t>(added.contents.size(), added.memory_size),
+                            .flags = kCode | kExecute | kRead,
+                            .contents = added.contents};
+      if (added.memory_size != 0) {
+        section.flags = kInitializedData | kRead | kWrite;
+        imports_ = section.place;
+      } else if (i + 1 < loaded.size()) {
+        // Start code and moved code follow each other, sections start on pages: both are one.
+        const NewImage::AddedSection& next = *loaded[i + 1];
+        code_ = added.contents;
+        code_.resize(next.address - added.address);
+        code_.insert(code_.end(), next.contents.begin(), next.contents.end());
+        section.name = name_in_file(next.name);
+        section.size = code_.size();
+        section.contents = code_;
+        ++i;
+      }
+      append(section);
     }
     for (const NewImage::MovedSection& each : output_.moved) {
       const Section& old = input_.sections[each.section];
@@ -349,11 +371,17 @@ class Writer {
         headers_.directories[kExceptions] = {static_cast<uint32_t>(each.address - headers_.base),
                                              static_cast<uint32_t>(each.contents.size())};
     auto* records = reinterpret_cast<object::data_directory*>(&file_[headers_.directories_offset]);
+    if (imports_ != 0) {
+      const DataDirectory& old = headers_.directories[kImports];
+      headers_.directories[kImports] = {static_cast<uint32_t>(imports_),
+                                        (old.present() ? old.size : kDescriptor) + kDescriptor};
+    }
     const auto set = [&](size_t number, const DataDirectory& directory) {
       records[number].RelativeVirtualAddress = directory.place;
       records[number].Size = directory.size;
     };
-    for (const size_t number : {size_t{kExceptions}, size_t{kBaseRelocations}})
+    for (const size_t number :
+         {size_t{kImports}, size_t{kExceptions}, size_t{kBaseRelocations}})
       if (headers_.directories[number].present()) set(number, headers_.directories[number]);
     for (const size_t number : {size_t{kCertificates}, size_t{kDebug}, size_t{kBoundImports}})
       if (headers_.directories[number].present()) set(number, {});
@@ -372,7 +400,9 @@ class Writer {
   std::vector<uint8_t> contents_;  // the input's file, changed in place
   std::vector<OutputSection> sections_;
   std::vector<uint8_t> base_relocations_;
-  uint64_t end_ = 0;  // of the sections so far, relative to the base
+  std::vector<uint8_t> code_;  // of the section with added code, if that is not one piece
+  uint64_t imports_ = 0;       // where the new import tables are; 0: the old ones stay
+  uint64_t end_ = 0;           // of the sections so far, relative to the base
   uint64_t headers_size_ = 0;
   std::vector<uint8_t> file_;
 };
@@ -380,10 +410,15 @@ class Writer {
 }  // namespace
 
 AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
-  if (memory.size != 0) throw Error("PE images cannot be instrumented yet", image.path);
   const Headers headers = read_headers(image.file, image.path);
   AddedSegment segment;
   segment.address = segment.free_address = headers.base + end_of_kept_sections(headers);
+  if (memory.size != 0) {
+    if (headers.wide)
+      throw Error("PE images with addresses of 64 bits cannot be instrumented yet", image.path);
+    segment.memory_address = segment.address;
+    segment.free_address = align_up(segment.address + memory.size, headers.section_alignment);
+  }
   if (headers.directories[kCertificates].present())
     segment.losses.push_back("the certificate, which signs the input, is left out");
   if (headers.directories[kDebug].present())

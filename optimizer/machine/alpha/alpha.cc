@@ -311,16 +311,14 @@ InstructionFacts windows_facts(const Instruction& instruction) {
   return result;
 }
 
-/// Windows NT: no global pointer, no procedure value, and nobody describes stubs to unwinders,
-/// which read the code of prologs.
+/// Windows NT: no global pointer, no procedure value.
 const Machine& alpha_windows_machine() {
   static const Machine machine = [] {
     Machine windows = make_machine();
     windows.abi = make_windows_abi();
     windows.facts = windows_facts;
     windows.gp = nullptr;
-    windows.stubs = nullptr;
-    windows.probes = nullptr;
+    windows.probes = &alpha_windows_probes();
     return windows;
   }();
   return machine;

@@ -9,6 +9,10 @@
 // A probe of two instructions loads the counter's number and calls a routine. With gp, eight
 // instructions run instead of the four of the probe in place, but the probe takes half the room.
 //
+// On Windows NT nothing can be mapped over a part of an image, so the start code maps the counter
+// file elsewhere, and probes load the address of the counters from a word of the image: br, ldah,
+// ldl instead of br, ldah, lda. A word reaches as far as the displacement of the next instruction.
+//
 // Example, a counter 0x18008 bytes behind gp: ldah t10,2(gp); ldq t9,-0x7ff8(t10); lda t9,1(t9);
 // stq t9,-0x7ff8(t10).
 
@@ -60,6 +64,15 @@ struct Place {
 
 class AlphaProbes final : public Probes {
  public:
+  explicit AlphaProbes(bool uses_bases) : uses_bases_(uses_bases) {}
+
+  uint64_t base_distance() const override { return uses_bases_ ? kBaseDistance : 0; }
+  uint64_t bases_of(uint64_t size) const override {
+    // Routines count from the middle of their counters, which may be behind all counters.
+    constexpr uint64_t kMiddle = 8 * uint64_t{kRoutineMiddle} / kBaseDistance + 1;
+    return uses_bases_ ? size / kBaseDistance + 1 + kMiddle : 0;
+  }
+
   unsigned registers(ProbeKind kind, bool, bool) const override {
     return kind == ProbeKind::record_target ? 3 : 2;
   }
@@ -174,11 +187,39 @@ class AlphaProbes final : public Probes {
 
  private:
   static constexpr uint32_t kRoutineMiddle = kRoutineCounters / 2;
+  static constexpr uint64_t kBaseDistance = 0x8000;
+
+  /// Adds instructions that leave an address in `to`: what forms the address of a place or,
+  /// with ldl for `low`, what loads the word at that place.
+  static void form_address(Register to, uint16_t low, uint64_t address, ProbeCode& result) {
+    Instruction get_pc;
+    get_pc.opcode = opcode("br");
+    get_pc.registers[0] = field_of(to);
+    get_pc.immediate = 4;
+    result.code.push_back(get_pc);
+    for (const auto& [op, kind] : {std::pair(opcode("ldah"), ReferenceKind::pc_high),
+                                   std::pair(low, ReferenceKind::pc_low)}) {
+      Instruction half = memory(op, to, static_cast<int64_t>(result.references.size()), to);
+      half.flags |= Instruction::kHasReference;
+      result.code.push_back(half);
+      result.references.push_back(
+          {kind, {.where = CodeLocation::Where::address, .address = address}});
+    }
+  }
+
+  /// A register with the address of a place close to the counter.
+  static Place reach_by_base(const ProbeOperands& operands, Register scratch, ProbeCode& result) {
+    const uint64_t offset = operands.counter - operands.bases->counters;
+    const uint64_t word = (offset + kBaseDistance / 2) / kBaseDistance;
+    form_address(scratch, opcode("ldl"), operands.bases->words + 4 * word, result);
+    return {scratch, static_cast<int64_t>(offset - word * kBaseDistance)};
+  }
 
   /// Adds instructions that make `size` bytes at the counter reachable, perhaps by way of
   /// `scratch`.
   static Place reach(const ProbeOperands& operands, Register scratch, int64_t size,
                      ProbeCode& result) {
+    if (operands.bases) return reach_by_base(operands, scratch, result);
     if (operands.gp) {
       const auto offset = static_cast<int64_t>(operands.counter - *operands.gp);
       if (fits_signed(offset, 16) && fits_signed(offset + size - 8, 16)) return {kGp, offset};
@@ -189,28 +230,22 @@ class AlphaProbes final : public Probes {
         return {scratch, low};
       }
     }
-    Instruction get_pc;
-    get_pc.opcode = opcode("br");
-    get_pc.registers[0] = field_of(scratch);
-    get_pc.immediate = 4;
-    result.code.push_back(get_pc);
-    for (const auto& [op, kind] : {std::pair(opcode("ldah"), ReferenceKind::pc_high),
-                                   std::pair(opcode("lda"), ReferenceKind::pc_low)}) {
-      Instruction half =
-          memory(op, scratch, static_cast<int64_t>(result.references.size()), scratch);
-      half.flags |= Instruction::kHasReference;
-      result.code.push_back(half);
-      result.references.push_back(
-          {kind, {.where = CodeLocation::Where::address, .address = operands.counter}});
-    }
+    form_address(scratch, opcode("lda"), operands.counter, result);
     return {scratch, 0};
   }
+
+  bool uses_bases_;
 };
 
 }  // namespace
 
 const Probes& alpha_probes() {
-  static const AlphaProbes probes;
+  static const AlphaProbes probes(false);
+  return probes;
+}
+
+const Probes& alpha_windows_probes() {
+  static const AlphaProbes probes(true);
   return probes;
 }
 

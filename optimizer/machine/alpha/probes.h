@@ -6,5 +6,6 @@
 namespace respike {
 
 const Probes& alpha_probes();
+const Probes& alpha_windows_probes();
 
 }  // namespace respike

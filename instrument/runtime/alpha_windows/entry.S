@@ -1,0 +1,61 @@
+/* Where the start code is entered, at its first byte, and where the parameters are: after its last.
+
+   The same entry serves as the entry point of a program and of a library (DllMain): a call by the
+   calling standard, with up to six arguments and a return address. Arguments and return address are
+   passed on to the code that goes on, whose address is in t12; where no code goes on, the entry
+   returns 1: a library without an entry of its own is loaded.
+
+   Prologs are in one piece, since unwinders of Windows NT read them. */
+
+        .set    noat
+        .set    noreorder
+        .set    nomacro
+        .arch   ev4
+
+        /* The linker script puts this first ... */
+        .section .text.first,"ax",@progbits
+        .globl  respike_entry
+respike_entry:
+        br      $31,save
+
+        /* ... and this last, since the distance to the parameters has to be known here. */
+        .section .text.last,"ax",@progbits
+        .globl  respike_call_import
+respike_call_import:
+        lda     $30,-32($30)
+        stq     $26,16($30)
+        stq     $31,0($30)              /* the seventh argument */
+        jsr     $26,($27),0
+        ldq     $26,16($30)
+        lda     $30,32($30)
+        ret     $31,($26),1
+
+save:   lda     $30,-64($30)
+        stq     $26,0($30)
+        stq     $16,8($30)
+        stq     $17,16($30)
+        stq     $18,24($30)
+        stq     $19,32($30)
+        stq     $20,40($30)
+        stq     $21,48($30)
+        br      $16,here                /* a1 stays: the reason of a call of DllMain */
+here:   lda     $16,parameters-here($16)
+        bsr     $26,respike_start
+        bis     $31,$0,$27
+        ldq     $26,0($30)
+        ldq     $16,8($30)
+        ldq     $17,16($30)
+        ldq     $18,24($30)
+        ldq     $19,32($30)
+        ldq     $20,40($30)
+        ldq     $21,48($30)
+        beq     $27,return
+        lda     $30,64($30)
+        jmp     $31,($27),0
+return: bis     $31,1,$0
+        lda     $30,64($30)
+        ret     $31,($26),1
+        .balign 16
+parameters:
+
+        .section .note.GNU-stack,"",@progbits
