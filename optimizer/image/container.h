@@ -5,6 +5,7 @@
 // of the file in container.cc's table or by Image::container, and passes the call on.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ struct Container {
   std::vector<NewImage::MovedSection> (*grow_dynamic_tables)(const Image& image,
                                                              std::vector<Symbol>& symbols,
                                                              uint64_t address);
+  // The file with contents of sections as they are before somebody binds the image to other images;
+  // nullptr: the file is such.
+  std::shared_ptr<const std::vector<uint8_t>> (*unbound)(const Image& image) = nullptr;
 };
 
 namespace elf {

@@ -23,8 +23,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "kernel32.h"
 #include "loader.h"
+#include "module_functions.h"
 #include "modules.h"
 #include "substitutes.h"
 #include "thread_data.h"
@@ -74,12 +74,13 @@ void store32(uint8_t* p, uint32_t value) {
 // ---- the file
 
 struct file {
+  const char* path;
   uint8_t* bytes;
   size_t size;
 };
 
 static struct file read_file(const char* path) {
-  struct file file = {0};
+  struct file file = {.path = path};
   FILE* stream = fopen(path, "rb");
   if (stream == NULL) fail("%s: %s", path, strerror(errno));
   fseek(stream, 0, SEEK_END);
@@ -223,7 +224,7 @@ static const struct {
 void* function_named(const char* name) {
   for (size_t i = 0; i < sizeof kOwn / sizeof kOwn[0]; ++i)
     if (strcmp(kOwn[i].name, name) == 0) return kOwn[i].function;
-  void* function = system_function(name);
+  void* function = module_function(name);
   return function != NULL ? function : dlsym(RTLD_DEFAULT, name);
 }
 
@@ -349,6 +350,8 @@ int main(int count, char** arguments) {
       set_library_base(strtoul(value, NULL, 0));
     else if (strcmp(arguments[first], "--substitutes") == 0)
       read_substitutes(value);
+    else if (strcmp(arguments[first], "--opened") == 0)
+      note_in(value);
     else if (strcmp(arguments[first], "--argv0") == 0)
       seen_name = value;
     else

@@ -29,6 +29,7 @@ constexpr const char* kUsage =
     "  --base ADDRESS       where the image goes (a multiple of 0x10000) instead of its own base\n"
     "  --libraries ADDRESS  where its libraries go, the first of them\n"
     "  --argv0 TEXT         what the program gets as argv[0]\n"
+    "  --opened FOLDER      where libraries that the program opens are noted\n"
     "  --substitutes FILE   versions that run in the place of images, as Respike writes them\n"
     "  --help               prints this\n";
 

@@ -40,6 +40,7 @@ static const char* const kSystem[] = {"kernel32.dll", "ntdll.dll", "crtdll.dll",
 static struct module* first;
 static struct module* running_program;
 static uint64_t library_base;
+static const char* notes;  // folder; NULL: none
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 const struct module* modules(void) {
@@ -118,7 +119,8 @@ static char* find_in(const char* folder, size_t length, const char* name) {
   path[length] = 0;
   DIR* entries = opendir(length == 0 ? "/" : path);
   char* found = NULL;
-  for (struct dirent* each; entries != NULL && found == NULL && (each = readdir(entries)) != NULL;) {
+  for (struct dirent* each;
+       entries != NULL && found == NULL && (each = readdir(entries)) != NULL;) {
     if (strcasecmp(each->d_name, name) != 0) continue;
     snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, each->d_name);
     found = absolute(path);
@@ -131,11 +133,8 @@ static char* find_in(const char* folder, size_t length, const char* name) {
 static char* find_library(const char* name) {
   char complete[PATH_MAX];
   complete_name(name, complete, sizeof complete);
-  if (last_part(complete) != complete) {
-    const char* original = original_of(complete);
-    if (original != NULL) return copy_of(original);
+  if (last_part(complete) != complete)
     return access(complete, R_OK) == 0 ? absolute(complete) : NULL;
-  }
   const char* beside = running_program->path;
   char* found = find_in(beside, running_program->name - beside - 1, complete);
   if (found == NULL) found = find_in(".", 1, complete);
@@ -180,7 +179,8 @@ static void* export_at(struct module* module, uint32_t index) {
 
 void* export_numbered(struct module* module, uint32_t number) {
   if (module->is_system || module->image.directory_size[kExports] == 0) return NULL;
-  return export_at(module, number - load32(at(&module->image, module->image.directory[kExports], 40) + 16));
+  return export_at(module,
+                   number - load32(at(&module->image, module->image.directory[kExports], 40) + 16));
 }
 
 void* export_named(struct module* module, const char* name) {
@@ -206,7 +206,7 @@ void* export_named(struct module* module, const char* name) {
 
 // ---- imports
 
-static struct module* load(char* path, uint64_t base);
+static struct module* load(char* path, const char* file, uint64_t base);
 
 static struct module* system_module(const char* name) {
   char complete[PATH_MAX];
@@ -226,13 +226,17 @@ static struct module* system_module(const char* name) {
   return NULL;
 }
 
-/// The library of the name, loaded if need be; NULL: it is not found.
-static struct module* needed(const char* name) {
+/// The library of the name, loaded if need be; NULL: it is not found. `asked`: LoadLibrary() is
+/// asked for it, with the name of an original; tables of imports have names of versions.
+static struct module* needed(const char* name, bool asked) {
   struct module* module = module_named(name);
   if (module == NULL) module = system_module(name);
   if (module != NULL) return module;
-  char* path = find_library(name);
-  return path == NULL ? NULL : load(path, 0);
+  const char* original = original_of(name);
+  char* path = original != NULL ? copy_of(original) : find_library(name);
+  if (path == NULL) return NULL;
+  const char* version = asked || original != NULL ? version_of(path) : NULL;
+  return load(path, version != NULL ? version : path, 0);
 }
 
 static void bind_slot(struct module* module, struct module* library, uint32_t name, uint32_t slot) {
@@ -245,8 +249,7 @@ static void bind_slot(struct module* module, struct module* library, uint32_t na
     address = export_named(library, text);
   if (address == NULL && by_number)
     fail("%s has no number %u for %s to import", library->name, name & 0xffff, module->name);
-  if (address == NULL && library->is_system)
-    fail("there is no function %s for it to import", text);
+  if (address == NULL && library->is_system) fail("there is no function %s for it to import", text);
   if (address == NULL) fail("%s has no %s for %s to import", library->name, text, module->name);
   store32(at(&module->image, slot, 4), (uint32_t)(uintptr_t)address);
 }
@@ -262,7 +265,7 @@ static void bind_imports(struct module* module) {
     if (load32(fields + 12) == 0) return;
     if (names == 0) names = table;
     const char* name = text_in(image, load32(fields + 12));
-    struct module* library = needed(name);
+    struct module* library = needed(name, false);
     if (library == NULL) fail("%s, which %s needs, is not found", name, module->name);
     if (module->need_count == kMostNeeded) fail("%s needs too many libraries", module->name);
     module->needs[module->need_count++] = library;
@@ -277,9 +280,8 @@ static void bind_imports(struct module* module) {
 
 // ---- loading
 
-/// Loads the image of a path, which the module takes over.
-static struct module* load(char* path, uint64_t base) {
-  const char* version = version_of(path);
+/// Loads the image in a file. What the program sees is the path, which the module takes over.
+static struct module* load(char* path, const char* file, uint64_t base) {
   struct module* module = calloc(1, sizeof *module);
   if (module == NULL) fail("there is no memory left");
   module->path = path;
@@ -288,7 +290,7 @@ static struct module* load(char* path, uint64_t base) {
     base = library_base;
     library_base += 0x1000000;
   }
-  module->image = load_image(version != NULL ? version : path, base);
+  module->image = load_image(file, base);
   struct module** end = &first;
   while (*end != NULL) end = &(*end)->next;
   *end = module;
@@ -305,7 +307,8 @@ static bool tell(struct module* module, enum reason reason, bool by_process) {
   call_thread_data_functions(module, reason);
   if (!image->is_library || image->entry == 0) return true;
   int (*entry)(void*, int, void*) = (void*)at(image, image->entry, 4);
-  return entry(image->memory, reason, (void*)(uintptr_t)by_process) != 0 || reason != kProcessAttach;
+  return entry(image->memory, reason, (void*)(uintptr_t)by_process) != 0 ||
+         reason != kProcessAttach;
 }
 
 /// Initializes a module and before it all that it needs; false: one of these refuses.
@@ -321,7 +324,9 @@ static bool initialize(struct module* module, bool by_process) {
 }
 
 struct module* load_program(const char* path, uint64_t base) {
-  struct module* module = load(absolute(path), base);
+  char* original = absolute(path);
+  const char* version = version_of(original);
+  struct module* module = load(original, version != NULL ? version : original, base);
   if (module->image.is_library) fail("it is a library, not a program");
   module->references = 1;
   return module;
@@ -350,9 +355,24 @@ void notify_modules(enum reason reason) {
   pthread_mutex_unlock(&lock);
 }
 
+void note_in(const char* folder) {
+  notes = folder;
+}
+
+/// A symbolic link, whose name is a hash of the path, tells Respike (tas/opened.h).
+static void note_opened(const struct module* module) {
+  if (notes == NULL || module->is_system) return;
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char* p = module->path; *p != 0; ++p) hash = (hash ^ (uint8_t)*p) * 0x100000001b3;
+  char link[PATH_MAX];
+  snprintf(link, sizeof link, "%s/%016lx", notes, hash);
+  if (symlink(module->path, link) != 0) return;  // there it is, or cannot be
+}
+
 struct module* load_library(const char* name) {
   pthread_mutex_lock(&lock);
-  struct module* module = needed(name);
+  struct module* module = needed(name, true);
+  if (module != NULL) note_opened(module);
   if (module != NULL) ++module->references;
   if (module != NULL && running_program->is_initialized && !initialize(module, false)) {
     module->is_initialized = false;

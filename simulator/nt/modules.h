@@ -8,9 +8,9 @@ enum { kMostNeeded = 64 };
 struct module {
   struct module* next;  // in the order of loading
   struct image image;
-  char* path;          // as the program sees it, absolute
-  const char* name;    // its last part
-  bool is_system;      // a library of NT, for which this loader stands in: it has no image
+  char* path;        // as the program sees it, absolute
+  const char* name;  // its last part
+  bool is_system;    // a library of NT, for which this loader stands in: it has no image
   bool is_initialized;
   unsigned references;  // 0: the module goes when nobody needs it
   bool stays;           // the program needs it from the start
@@ -32,6 +32,9 @@ struct module* program_module(void);
 
 /// Libraries go behind this address, whatever their bases are.
 void set_library_base(uint64_t base);
+
+/// Libraries that the program opens are noted in the folder.
+void note_in(const char* folder);
 
 struct module* load_program(const char* path, uint64_t base);
 /// Tells the libraries that the process has begun, those that others need first, and the program's

@@ -43,7 +43,10 @@ static bool is_current(const struct substitute* substitute) {
 
 void read_substitutes(const char* path) {
   FILE* stream = fopen(path, "r");
-  if (stream == NULL) fail("%s: the table of versions cannot be read", path);
+  if (stream == NULL) {  // another user than the one whose versions these are
+    fprintf(stderr, "respike-nt: the originals run: the table of versions cannot be read\n");
+    return;
+  }
   char* line = NULL;
   size_t room = 0;
   for (ssize_t length; (length = getline(&line, &room, stream)) > 0;) {
@@ -55,8 +58,8 @@ void read_substitutes(const char* path) {
     if (size == NULL || time == NULL || rest == NULL) fail("%s: a line is damaged", path);
     struct substitute* made = malloc(sizeof *made);
     if (made == NULL) fail("there is no memory left");
-    *made = (struct substitute){substitutes, strdup(original), strdup(rest), strtoul(size, NULL, 10),
-                                strtoul(time, NULL, 10)};
+    *made = (struct substitute){substitutes, strdup(original), strdup(rest),
+                                strtoul(size, NULL, 10), strtoul(time, NULL, 10)};
     substitutes = made;
   }
   free(line);

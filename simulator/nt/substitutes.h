@@ -1,7 +1,7 @@
 // Other versions of images that run in their place.
 #pragma once
 
-/// Reads the table of versions, which tas/import_names.cc writes.
+/// Reads the table of versions, which tas/windows_versions.cc writes.
 void read_substitutes(const char* path);
 /// The file to load in the place of an original; NULL: the original itself.
 const char* version_of(const char* original);

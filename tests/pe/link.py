@@ -85,6 +85,7 @@ class Linker:
         self.globals = {}  # name: rva
         self.stubs = {}  # name: offset in .text
         self.imported = set()  # names
+        self.libraries = []  # from which they come
         self.slots = {}  # name: rva in the import address table
         self.base_relocations = []  # rva, kind, parameter
         self.directories = [(0, 0)] * 16

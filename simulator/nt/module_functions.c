@@ -7,7 +7,7 @@
 // system. Limits: handles are addresses of images; error numbers are few.
 
 #define _GNU_SOURCE
-#include "kernel32.h"
+#include "module_functions.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -99,21 +99,16 @@ static int disable_thread_calls(void* handle) {
   return module_at(handle) != NULL;
 }
 
-void* system_function(const char* name) {
+void* module_function(const char* name) {
   static const struct {
     const char* name;
     void* function;
   } kFunctions[] = {
-      {"GetModuleHandleA", get_module_handle},
-      {"GetModuleFileNameA", get_module_file_name},
-      {"LoadLibraryA", load_library_a},
-      {"FreeLibrary", free_library},
-      {"GetProcAddress", get_proc_address},
-      {"GetLastError", get_last_error},
-      {"SetLastError", set_last_error},
-      {"GetCommandLineA", get_command_line},
-      {"ExitProcess", exit_process},
-      {"DisableThreadLibraryCalls", disable_thread_calls},
+      {"GetModuleHandleA", get_module_handle}, {"GetModuleFileNameA", get_module_file_name},
+      {"LoadLibraryA", load_library_a},        {"FreeLibrary", free_library},
+      {"GetProcAddress", get_proc_address},    {"GetLastError", get_last_error},
+      {"SetLastError", set_last_error},        {"GetCommandLineA", get_command_line},
+      {"ExitProcess", exit_process},           {"DisableThreadLibraryCalls", disable_thread_calls},
   };
   for (size_t i = 0; i < sizeof kFunctions / sizeof *kFunctions; ++i)
     if (strcmp(kFunctions[i].name, name) == 0) return kFunctions[i].function;
