@@ -235,6 +235,10 @@ def check_loader(world):
     (folder / "counting.dll").write_bytes(counting)
     (folder / "middle.dll").write_bytes((folder / "refusing.dll").read_bytes())
     expect_sentence("middle.dll has no ")
+    notes = world.scratch.folder()
+    world.outcome(world.folder("user") / "user.exe", common.Run((), None), ("--opened", notes))
+    opened = sorted(os.path.basename(os.readlink(link)) for link in notes.iterdir())
+    common.expect(opened == ["late.dll", "middle.dll", "refusing.dll"] or opened == ["late.dll", "middle.dll"], f"{opened} are noted as opened")
     outcome = world.outcome(folder / "late.dll", common.Run((), None))[2]
     common.expect(b"it is a library, not a program" in outcome.stderr, outcome.stderr.decode())
 

@@ -49,7 +49,14 @@ constexpr const char* kSection = ".idatrsp";
 class LoadedFile {
  public:
   LoadedFile(std::span<const uint8_t> file, const std::string& name)
-      : headers(read_headers(file, name)), file_(file), name_(name) {}
+      : headers(read_headers(file, name)), file_(file), name_(name), budget_(file.size()) {}
+
+  /// Tables may overlap, so that a small file has many entries: no honest file has more of them, or
+  /// more letters in its names, than bytes.
+  void spend(uint64_t amount, const char* what) {
+    if (amount > budget_) fail(what);
+    budget_ -= amount;
+  }
 
   [[noreturn]] void fail(const char* what) const {
     throw Error(fmt::format("{} are damaged", what), name_);
@@ -74,11 +81,12 @@ class LoadedFile {
     return headers.wide ? load<uint64_t>(&file_[offset(place, 8, what)]) : word(place, what);
   }
 
-  std::string text(uint64_t place, const char* what) const {
+  std::string text(uint64_t place, const char* what) {
     const auto rest = file_.subspan(offset(place, 1, what));
     const auto part = rest.first(std::min<size_t>(rest.size(), kLongestName));
     const auto end = std::ranges::find(part, 0);
     if (end == part.end()) fail(what);
+    spend(static_cast<uint64_t>(end - part.begin()), what);
     return {part.begin(), end};
   }
 
@@ -87,6 +95,7 @@ class LoadedFile {
  private:
   std::span<const uint8_t> file_;
   const std::string& name_;
+  uint64_t budget_;
 };
 
 constexpr const char* kImportsOf = "its imports";
@@ -94,13 +103,13 @@ constexpr const char* kDelayedOf = "its delayed imports";
 constexpr const char* kExportsOf = "its exports";
 
 /// Counts the functions of an array of names or numbers.
-void count_functions(const LoadedFile& file, uint64_t names, const char* what,
-                     ImportedLibrary& library) {
+void count_functions(LoadedFile& file, uint64_t names, const char* what, ImportedLibrary& library) {
   const uint64_t size = file.headers.wide ? 8 : 4;
   const uint64_t number = uint64_t{1} << (8 * size - 1);
   for (;; names += size) {
     const uint64_t name = file.address(names, what);
     if (name == 0) return;
+    file.spend(1, what);
     ++library.functions;
     if ((name & number) != 0) ++library.by_number;
   }
@@ -176,6 +185,8 @@ class SectionAdder {
   }
 
   std::vector<uint8_t> add(std::vector<uint8_t> contents) {
+    if (headers_.base + place() + contents.size() >= uint64_t{1} << 31 && !headers_.wide)
+      throw Error("the image would be too large", name_);
     drop_trailing();
     make_room();
     object::coff_section record{};
@@ -190,10 +201,8 @@ class SectionAdder {
     reinterpret_cast<object::coff_section*>(at(headers_.sections_offset))[coff.NumberOfSections] =
         record;
     coff.NumberOfSections = static_cast<uint16_t>(coff.NumberOfSections + 1);
-    if (coff.PointerToSymbolTable != 0)
-      coff.PointerToSymbolTable =
-          static_cast<uint32_t>(coff.PointerToSymbolTable + contents.size());
-    file_.insert(file_.begin() + static_cast<ptrdiff_t>(end_), contents.begin(), contents.end());
+    insert(end_, contents.size());
+    std::copy(contents.begin(), contents.end(), file_.begin() + static_cast<ptrdiff_t>(end_));
     const auto size =
         static_cast<uint32_t>(align_up(place() + record.VirtualSize, headers_.section_alignment));
     store(at(headers_.optional_offset + kImageSize), size);
@@ -210,10 +219,23 @@ class SectionAdder {
     end_ = headers_.headers_size;
     for (const SectionHeader& section : headers_.sections)
       if (section.loaded_size() != 0)
-        end_ = std::max<uint64_t>(end_, uint64_t{section.offset} + section.size_in_file);
-    if (end_ > file_.size()) file_.resize(end_);
-    const bool has_symbols = headers_.symbols_offset >= end_;
-    if (!has_symbols) file_.resize(end_);
+        end_ = std::max<uint64_t>(end_, std::min<uint64_t>(file_.size(), uint64_t{section.offset} +
+                                                                             section.size_in_file));
+    if (headers_.symbols_offset < end_) {  // no symbols are behind
+      file_.resize(end_);
+      constexpr uint64_t kSymbols = 8;  // in the COFF header: where they are, and how many
+      store(at(headers_.coff_offset + kSymbols), uint64_t{0});
+    }
+    insert(end_, align_up(end_, headers_.file_alignment) - end_);
+    end_ = align_up(end_, headers_.file_alignment);
+  }
+
+  /// Makes room in front of the symbols.
+  void insert(uint64_t place, uint64_t size) {
+    file_.insert(file_.begin() + static_cast<ptrdiff_t>(place), size, uint8_t{0});
+    auto& coff = *reinterpret_cast<object::coff_file_header*>(at(headers_.coff_offset));
+    if (coff.PointerToSymbolTable != 0)
+      coff.PointerToSymbolTable = static_cast<uint32_t>(coff.PointerToSymbolTable + size);
   }
 
   /// Moves what is behind the headers when they have no room for one more.
@@ -229,14 +251,11 @@ class SectionAdder {
     if (size > headers_.sections.front().place)
       throw Error("there is no room for the header of a new section", name_);
     const auto more = static_cast<uint32_t>(align_up(size - room, headers_.file_alignment));
-    file_.insert(file_.begin() + static_cast<ptrdiff_t>(room), more, uint8_t{0});
+    insert(room, more);
     auto* records = reinterpret_cast<object::coff_section*>(at(headers_.sections_offset));
     for (size_t i = 0; i < headers_.sections.size(); ++i)
       if (records[i].PointerToRawData != 0)
         records[i].PointerToRawData = records[i].PointerToRawData + more;
-    auto& coff = *reinterpret_cast<object::coff_file_header*>(at(headers_.coff_offset));
-    if (coff.PointerToSymbolTable != 0)
-      coff.PointerToSymbolTable = coff.PointerToSymbolTable + more;
     store(at(headers_.optional_offset + kHeadersSize), static_cast<uint32_t>(room + more));
     end_ += more;
   }
@@ -250,7 +269,7 @@ class SectionAdder {
 }  // namespace
 
 Linkage read_linkage(std::span<const uint8_t> bytes, const std::string& name) {
-  const LoadedFile file(bytes, name);
+  LoadedFile file(bytes, name);
   Linkage linkage;
   for (const uint64_t descriptor : descriptors(file)) {
     ImportedLibrary library;
@@ -274,7 +293,7 @@ Linkage read_linkage(std::span<const uint8_t> bytes, const std::string& name) {
 
 std::vector<uint8_t> with_renamed_libraries(std::span<const uint8_t> bytes, const std::string& name,
                                             const std::map<std::string, std::string>& names) {
-  const LoadedFile file(bytes, name);
+  LoadedFile file(bytes, name);
   SectionAdder out(bytes, name);
   const std::vector<uint64_t> old = descriptors(file);
   ByteWriter block, texts;
