@@ -35,6 +35,40 @@ struct InfoArguments {
   bool json = false;
 };
 
+std::string library_text(const pe::ImportedLibrary& library) {
+  std::string text = fmt::format("{}: {}", printable(library.name), library.functions);
+  if (library.by_number != 0) text += fmt::format(", {} by number", library.by_number);
+  return text + (library.delayed ? ", with delay" : "");
+}
+
+/// What binds an image of Windows to others.
+void print_linkage(const pe::Linkage& linkage) {
+  uint32_t functions = 0;
+  for (const pe::ImportedLibrary& library : linkage.libraries) functions += library.functions;
+  const size_t count = linkage.libraries.size();
+  fmt::print("imports                {} of {} librar{}\n", functions, count,
+             count == 1 ? "y" : "ies");
+  for (const pe::ImportedLibrary& library : linkage.libraries)
+    fmt::print("  {}\n", library_text(library));
+  fmt::print(
+      "exports                {}{}\n", linkage.exports,
+      linkage.forwarders == 0 ? "" : fmt::format(", {} of them forwarded", linkage.forwarders));
+  if (linkage.thread_data) fmt::print("thread-local data      yes\n");
+}
+
+Json linkage_to_json(const pe::Linkage& linkage) {
+  Json libraries = Json::array();
+  for (const pe::ImportedLibrary& library : linkage.libraries)
+    libraries.push_back({{"name", library.name},
+                         {"functions", library.functions},
+                         {"by_number", library.by_number},
+                         {"delayed", library.delayed}});
+  return {{"libraries", libraries},
+          {"exports", linkage.exports},
+          {"forwarders", linkage.forwarders},
+          {"thread_data", linkage.thread_data}};
+}
+
 void print_info(const ImageInfo& info) {
   const ProgramSummary& s = info.summary;
   fmt::print("format                 {}, {}\n", info.format, info.kind);
@@ -53,6 +87,7 @@ void print_info(const ImageInfo& info) {
   fmt::print("pinned procedures      {}\n", s.pinned.size());
   for (const ProcedureNote& note : s.pinned)
     fmt::print("  {}: {}\n", printable(note.name), note.reason);
+  if (info.linkage) print_linkage(*info.linkage);
 }
 
 void run_info(const InfoArguments& arguments) {
@@ -63,19 +98,20 @@ void run_info(const InfoArguments& arguments) {
   const ImageInfo info = describe_image(lift(image, diagnostics));
   const ProgramSummary& s = info.summary;
   if (arguments.json) {
-    const Json json = {{"format", info.format},
-                       {"kind", info.kind},
-                       {"machine", info.machine},
-                       {"procedures", s.procedures},
-                       {"opaque_procedures", s.opaque.size()},
-                       {"opaque", notes_to_json(s.opaque)},
-                       {"pinned", notes_to_json(s.pinned)},
-                       {"blocks", s.blocks},
-                       {"instructions", s.instructions},
-                       {"text_bytes", s.text_bytes},
-                       {"opaque_bytes", s.opaque_bytes},
-                       {"relocations", s.relocations},
-                       {"build_id", info.build_id}};
+    Json json = {{"format", info.format},
+                 {"kind", info.kind},
+                 {"machine", info.machine},
+                 {"procedures", s.procedures},
+                 {"opaque_procedures", s.opaque.size()},
+                 {"opaque", notes_to_json(s.opaque)},
+                 {"pinned", notes_to_json(s.pinned)},
+                 {"blocks", s.blocks},
+                 {"instructions", s.instructions},
+                 {"text_bytes", s.text_bytes},
+                 {"opaque_bytes", s.opaque_bytes},
+                 {"relocations", s.relocations},
+                 {"build_id", info.build_id}};
+    if (info.linkage) json["linkage"] = linkage_to_json(*info.linkage);
     fmt::print("{}\n", text_of(json));
   } else {
     print_info(info);

@@ -179,7 +179,7 @@ std::optional<Substitution> Environment::version_or_reason(const ApplicationRow&
   if (auto ready = instrumented_version(application, path)) return ready;
   // What the dynamic linker only looks at: libraries of other machines, linker scripts.
   try {
-    if (read_loader_view(path).machine != platform.machine) return std::nullopt;
+    if (!is_for(read_loader_view(path).machine, platform)) return std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -12,6 +12,7 @@
 
 #include "environment/links.h"
 #include "optimizer/base/error.h"
+#include "tas/windows_versions.h"
 
 namespace respike {
 
@@ -144,6 +145,7 @@ void Environment::unregister(const std::string& name) {
 
 PruneResult Environment::prune(unsigned keep, bool dry_run) {
   collect();
+  if (!dry_run) prune_windows_versions(database_.files() / kWindowsVersions);
   return database_.prune(keep, std::chrono::hours(1), dry_run);
 }
 

@@ -296,6 +296,8 @@ class Environment {
   std::optional<std::filesystem::path> version_of(const ImageRow& image, DerivedKind kind,
                                                   const std::function<void(std::string)>& warn);
   std::optional<std::string> why_distrusted() const;
+  std::vector<std::filesystem::path> unchanged_images(
+      const ApplicationRow& application, const std::vector<Substitution>& substitutions) const;
   std::vector<Substitution> substitutions(const ApplicationRow& application,
                                           const RunOptions& options);
   std::vector<InterceptedProgram> interceptions(const ApplicationRow& application,

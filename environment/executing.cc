@@ -21,6 +21,7 @@
 #include "tas/interception.h"
 #include "tas/opened.h"
 #include "tas/substitutes.h"
+#include "tas/windows_versions.h"
 
 namespace respike {
 
@@ -66,6 +67,7 @@ std::vector<InterceptedProgram> Environment::interceptions(const ApplicationRow&
                                    .record = records[main],
                                    .application = int(application.id),
                                    .substitutions = {},
+                                   .versions = {},
                                    .notes = {},
                                    .state = state,
                                    .images = images_word(images_text(all))};
@@ -73,6 +75,10 @@ std::vector<InterceptedProgram> Environment::interceptions(const ApplicationRow&
       if (s.original == main || std::ranges::find(mains, s.original) == mains.end())
         intercepted.substitutions.push_back({s, records[s.original]});
     if (intercepted.substitutions.empty()) continue;
+    if (program.platform->windows)
+      intercepted.versions = make_windows_versions(usable_substitutions(program, all, {}),
+                                                   unchanged_images(application, all),
+                                                   database_.files() / kWindowsVersions);
     if (application.mode == Mode::instrumented && program.view.dynamic) try {
         intercepted.notes = prepare_notes(notes_folder(application), *program.platform);
       } catch (const Error& error) {

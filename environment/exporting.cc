@@ -88,7 +88,7 @@ Export export_of(const ApplicationImage& used) {
   result.links = links_to(image, result.original);
   const LoaderView view = read_loader_view(result.original);
   if (view.machine.known)
-    result.searched = folders_by_origin(view, result.origin, platform_of(*view.machine.known));
+    result.searched = folders_by_origin(view, result.origin, platform_of(view.machine));
   return result;
 }
 

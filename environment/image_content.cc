@@ -12,11 +12,12 @@
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "optimizer/base/hash.h"
-#include "optimizer/image/elf/loader_view.h"
+#include "optimizer/image/loader_view.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
+#include "tas/libraries.h"
 #include "tas/private_mounts.h"
 
 namespace respike {
@@ -32,8 +33,8 @@ bool is_rewritable(MachineId machine) {
 }
 
 std::string name_of_machine(const FileMachine& machine) {
-  return machine.known ? std::string(platform_of(*machine.known).name)
-                       : fmt::format("ELF machine {}", machine.raw);
+  return machine.known ? std::string(platform_of(machine).name)
+                       : fmt::format("{} machine {}", machine.windows ? "PE" : "ELF", machine.raw);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ std::string name_of_machine(const FileMachine& machine) {
 std::string machine_of(const std::filesystem::path& file) {
   const auto machine = file_machine_of(file);
   if (!machine || !machine->known) return {};
-  return std::string(platform_of(*machine->known).key);
+  return std::string(platform_of(*machine).key);
 }
 
 std::string foreign_machine(const std::filesystem::path& file, const std::string& application,
@@ -83,7 +84,7 @@ ImageContent::ImageContent(const std::filesystem::path& file, const FileIdentity
     : path(file), identity(identity_before), bytes_(read_file(file)) {
   hash = content_hash(bytes_);
   const LoaderView view = view_of(bytes_, path);
-  if (view.machine.known) machine_ = platform_of(*view.machine.known).key;
+  if (view.machine.known) machine_ = platform_of(view.machine).key;
   program_ = view.is_program();
   try {
     image_ = view_image(bytes_, path);

@@ -1,6 +1,7 @@
 #include "environment/image_info.h"
 
 #include "optimizer/image/image.h"
+#include "optimizer/image/loader_view.h"
 #include "optimizer/machine/machine.h"
 
 namespace respike {
@@ -22,11 +23,14 @@ const char* kind_name(const Image& image) {
 
 ImageInfo describe_image(const Program& program) {
   const Image& image = *program.image;
+  std::optional<pe::Linkage> linkage;
+  if (pe::is_pe(image.file)) linkage = pe::read_linkage(image.file, image.path);
   return {.format = image.format,
           .kind = kind_name(image),
           .machine = std::string(program.machine->name),
           .build_id = image.build_id,
-          .summary = summarize(program)};
+          .summary = summarize(program),
+          .linkage = std::move(linkage)};
 }
 
 }  // namespace respike

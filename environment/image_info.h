@@ -1,8 +1,10 @@
 #pragma once
 // What an image holds, and what of it is left alone.
 
+#include <optional>
 #include <string>
 
+#include "optimizer/image/pe/linkage.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/pipeline.h"
 
@@ -14,6 +16,7 @@ struct ImageInfo {
   std::string machine;   // "alpha"
   std::string build_id;  // lower-case hex; empty: the image has none
   ProgramSummary summary;
+  std::optional<pe::Linkage> linkage;  // of a PE image
 };
 
 /// `program` is a lifted image.

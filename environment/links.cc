@@ -23,7 +23,7 @@
 #include "environment/environment.h"
 #include "environment/image_content.h"
 #include "optimizer/base/error.h"
-#include "optimizer/image/elf/loader_view.h"
+#include "optimizer/image/loader_view.h"
 
 namespace respike {
 

@@ -388,7 +388,7 @@ Id Environment::add_opened(const ApplicationRow& application, const fs::path& li
   const LoaderView view = read_loader_view(library);
   const Platform* platform =
       find_platform(machine_of(database_.image(application.main_image).path));
-  if (platform == nullptr || view.machine != platform->machine)
+  if (platform == nullptr || !is_for(view.machine, *platform))
     throw Error(fmt::format("{} opened it, but it is no image for {}", application.name,
                             platform == nullptr ? "a known machine" : platform->name),
                 path);

@@ -33,6 +33,7 @@
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "tas/opened.h"
+#include "tas/windows_versions.h"
 
 namespace respike {
 
@@ -181,6 +182,22 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
   return result;
 }
 
+/// The application's images that run as they are beside these substitutes.
+std::vector<fs::path> Environment::unchanged_images(
+    const ApplicationRow& application, const std::vector<Substitution>& substitutions) const {
+  std::vector<fs::path> unchanged;
+  for (const ApplicationImage& used : database_.images_of(application.id)) {
+    std::error_code error;
+    const fs::path path = fs::canonical(used.loaded_as, error);
+    const bool has_version = std::ranges::any_of(substitutions, [&](const Substitution& s) {
+      std::error_code ignored;
+      return fs::equivalent(s.original, path, ignored);
+    });
+    if (!error && !has_version) unchanged.push_back(path);
+  }
+  return unchanged;
+}
+
 ProgramEnd Environment::run(const std::string& name, const RunOptions& options) {
   wait_for_notes();
   const ApplicationRow application = find(name);
@@ -195,6 +212,8 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   launch.warn = options.warn;
   if (application.mode != Mode::original) require_one_machine(application);
   launch.substitutions = substitutions(application, options);
+  launch.versions = database_.files() / kWindowsVersions;
+  launch.unchanged = unchanged_images(application, launch.substitutions);
   std::optional<FaultRow> fault;
   if (application.mode == Mode::optimized) fault = active_fault(application, launch.substitutions);
   if (fault) {

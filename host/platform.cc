@@ -76,7 +76,7 @@ std::vector<std::string_view> x86_64_subfolders(const HostProcessor& host) {
 
 std::span<const Platform> platforms() {
   static const HostProcessor host = host_processor();
-  static const std::array<Platform, 3> table = {
+  static const std::array<Platform, 4> table = {
       Platform{.machine = MachineId::alpha,
                .name = "Alpha",
                .key = "alpha",
@@ -91,6 +91,7 @@ std::span<const Platform> platforms() {
                .opened_option = "",
                .attendant_option = "",
                .quiet_option = "",
+               .versions_option = "",
                .library_folders = {"/lib/alpha-linux-gnu", "/usr/lib/alpha-linux-gnu", "/lib",
                                    "/usr/lib"},
                .library_subfolders = {"tls"},
@@ -113,11 +114,34 @@ std::span<const Platform> platforms() {
           .opened_option = "--opened",
           .attendant_option = "--attendant",
           .quiet_option = "--quiet",
+          .versions_option = "",
           .library_folders = {"/lib/ia64-linux-gnu", "/usr/lib/ia64-linux-gnu", "/lib", "/usr/lib"},
           .library_subfolders = {},
           .cache_flags = 0x0203,
           .lib_token = "lib/ia64-linux-gnu",
           .platform_token = ""},
+      Platform{.machine = MachineId::alpha,
+               .name = "Alpha, Windows NT",
+               .key = "alpha-nt",
+               .windows = true,
+               .emulator = "respike-nt",
+               .emulator_is_ours = true,
+               .model_emulator = "",
+               .sysroot = "",
+               .sysroot_option = "",
+               .argv0_option = "--argv0",
+               .variable_option = "",
+               .model_option = "",
+               .places_option = "",
+               .opened_option = "--opened",
+               .attendant_option = "",
+               .quiet_option = "",
+               .versions_option = "--substitutes",
+               .library_folders = {},
+               .library_subfolders = {},
+               .cache_flags = 0,
+               .lib_token = "",
+               .platform_token = ""},
       Platform{.machine = MachineId::x86_64,
                .name = "x86-64",
                .key = "x86_64",
@@ -132,6 +156,7 @@ std::span<const Platform> platforms() {
                .opened_option = "",
                .attendant_option = "",
                .quiet_option = "",
+               .versions_option = "",
                .library_folders = {"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib",
                                    "/usr/lib"},
                .library_subfolders = x86_64_subfolders(host),
@@ -148,9 +173,14 @@ const Platform* find_platform(std::string_view key) {
   return nullptr;
 }
 
-const Platform& platform_of(MachineId machine) {
-  return *std::find_if(platforms().begin(), platforms().end(),
-                       [&](const Platform& platform) { return platform.machine == machine; });
+const Platform& platform_of(MachineId machine, bool windows) {
+  const auto is_it = [&](const Platform& platform) {
+    return platform.machine == machine && platform.windows == windows;
+  };
+  const auto found = std::find_if(platforms().begin(), platforms().end(), is_it);
+  if (found == platforms().end())
+    throw Error(fmt::format("programs of Windows for {} cannot be run", platform_of(machine).name));
+  return *found;
 }
 
 fs::path find_command(std::string_view name, bool beside) {
@@ -177,7 +207,7 @@ fs::path find_emulator(const Platform& platform, std::string_view why) {
 }
 
 std::string sysroot_of(const Platform& platform) {
-  if (platform.native()) return {};
+  if (platform.native() || platform.windows) return {};
   const char* variable = std::getenv("QEMU_LD_PREFIX");
   return variable ? variable : std::string(platform.sysroot);
 }
@@ -186,7 +216,7 @@ std::vector<std::string> emulator_words(const Platform& platform, const std::str
   std::vector<std::string> words = {std::string(platform.emulator)};
   const std::string sysroot = sysroot_of(platform);
   // Programs without libraries do without one.
-  if (fs::is_directory(sysroot))
+  if (!sysroot.empty() && fs::is_directory(sysroot))
     words.insert(words.end(), {std::string(platform.sysroot_option), sysroot});
   words.insert(words.end(), {std::string(platform.argv0_option), argv0});
   return words;

@@ -16,7 +16,8 @@ namespace respike {
 struct Platform {
   MachineId machine{};
   std::string_view name;          // as a message calls it
-  std::string_view key;           // as Machine::name has it
+  std::string_view key;           // as Machine::name has it, if it is for a Unix system
+  bool windows = false;           // for Windows NT, whose images are PE files
   std::string_view emulator;      // empty: the host runs its programs itself
   bool emulator_is_ours = false;  // it lies beside the command
   // Under which a model of its processors is driven; empty: `emulator` does that.
@@ -31,6 +32,9 @@ struct Platform {
   std::string_view opened_option;     // notes what is opened in a folder; without it, a module does
   std::string_view attendant_option;  // with opened_option: who is asked for versions of it
   std::string_view quiet_option;      // says nothing when a signal ends the program
+  // Names the table of versions of images (tas/windows_versions.h); without it, mounts put versions
+  // in their places.
+  std::string_view versions_option;
 
   // What is built into its dynamic linker (glibc as Debian configures it).
   std::vector<std::string_view> library_folders;     // searched last
@@ -43,7 +47,7 @@ struct Platform {
 };
 
 std::span<const Platform> platforms();
-const Platform& platform_of(MachineId machine);
+const Platform& platform_of(MachineId machine, bool windows = false);
 /// By Platform::key; null when no machine has it.
 const Platform* find_platform(std::string_view key);
 

@@ -12,6 +12,7 @@
 #   emulator     500 random C programs and 200,000 random pieces of code for that emulator
 #   gcc          GCC's execution tests: 16,000 cases, some seven hours on two processors
 #   gmp          GMP's tests
+#   lief         LIEF about PE images and their DLLs
 #   capstone     Capstone about the registers and flags of all x86-64 code at hand
 #   packages     the work of Duktape, zlib, bzip2, tcc and libstdc++ on x86-64, an hour
 #   suites       the tests of CPython, zstd, GMP, OpenSSL, coreutils and SQLite with rewritten images, some hours
@@ -27,7 +28,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-parts=(cases seeds debug atomic random arithmetic speed pe emulator gcc gmp capstone packages suites exec sanitizers fuzz)
+parts=(cases seeds debug atomic random arithmetic speed pe emulator gcc gmp lief capstone packages suites exec sanitizers fuzz)
 wanted=("${parts[@]}")
 if [[ ${1:-} == --only ]]; then
   IFS=, read -ra wanted <<<"${2:?--only needs the names of parts}"
@@ -98,6 +99,11 @@ run_gcc() {
 run_capstone() {
   [[ -d build/capstone ]] || python3 -m pip install --quiet --target build/capstone 'capstone==5.*'
   tests/peers/capstone_oracle.py
+}
+
+run_lief() {
+  [[ -d build/lief ]] || python3 -m pip install --quiet --target build/lief 'lief==1.0.*'
+  python3 tests/e2e/pe_dll_test.py --filter LIEF
 }
 
 run_gmp() {

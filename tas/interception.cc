@@ -153,7 +153,7 @@ void add_notes(std::string& table, const Notes& notes, const Platform& platform,
   } else if (!platform.native()) {
     add_field(table, 'x', std::string(platform.opened_option));
     add_field(table, 'x', notes.folder);
-    if (!asks) return;
+    if (!asks || platform.attendant_option.empty()) return;
     add_field(table, 'x', std::string(platform.attendant_option));
     add_field(table, 'x', attendant);
   }
@@ -290,7 +290,13 @@ std::string Interception::enter(const Attendant& attendant) {
       add_machine_rule(platform);
   }
   put_rules({});
-  const std::string problem = put_libraries();
+  std::string problem = put_libraries();
+  for (const InterceptedLibrary& library : libraries_)
+    if (library.platform->windows)
+      problem = fmt::format(
+          "{} is not substituted: libraries of Windows are substituted in programs that are "
+          "registered, not by themselves",
+          library.substitution.original.string());
   own.leave();
   return problem;
 }
@@ -430,11 +436,15 @@ std::string Interception::table_of(const std::string& magic,
     add_field(table, 'p', program->path);
     add_field(table, 'i', program->record);
     add_field(table, 'g', fmt::format("{:x}", program->application));
+    if (platform.windows) {
+      add_field(table, 'x', std::string(platform.versions_option));
+      add_field(table, 'x', program->versions);
+    }
     for (const CheckedSubstitution& s : program->substitutions)
-      if (s.original == program->path)
+      if (s.original == program->path && !platform.windows)
         add_field(table, 'r', distinguishable(s.substitute, platform));
     for (const CheckedSubstitution& s : program->substitutions) {
-      if (s.original == program->path) continue;
+      if (s.original == program->path || platform.windows) continue;
       add_field(table, 'o', s.original);
       add_field(table, 'i', s.record);
       add_field(table, 's', s.substitute);

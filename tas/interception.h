@@ -23,6 +23,7 @@ struct InterceptedProgram {
   std::string record;          // file_record()
   int application = 0;         // programs of an application have the same libraries
   std::vector<CheckedSubstitution> substitutions;  // originals without symbolic links
+  std::filesystem::path versions;  // of programs of Windows: the table (windows_versions.h)
   Notes notes;
   std::string state;   // what the attendant is told (start_table.h, d); empty: nothing
   std::string images;  // with `state`: tells versions apart, one word

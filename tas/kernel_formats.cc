@@ -82,6 +82,9 @@ std::vector<FormatRule> format_rules() {
 }
 
 bool are_executed(const Platform& platform, const std::vector<FormatRule>& rules) {
+  // First bytes do not tell programs of Windows from those of DOS: who wants them executed has said
+  // how.
+  if (platform.windows) return true;
   constexpr size_t kClassEnd = 5, kMachine = 18, kMachineEnd = 20;
   const std::string magic = text_of(elf::program_magic(platform.machine).bytes);
   return std::ranges::any_of(rules, [&](const FormatRule& rule) {
@@ -92,6 +95,7 @@ bool are_executed(const Platform& platform, const std::vector<FormatRule>& rules
 }
 
 std::optional<FormatRule> emulation_rule(const Platform& platform) {
+  if (platform.windows) return std::nullopt;
   std::error_code error;
   FormatRule rule;
   rule.interpreter = fs::read_symlink("/proc/self/exe", error).parent_path() / kStarter;

@@ -44,6 +44,7 @@
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "tas/library_cache.h"
+#include "tas/windows_libraries.h"
 
 namespace respike {
 namespace {
@@ -195,7 +196,7 @@ std::optional<Object> Search::open(const std::string& path) const {
   } catch (const Error&) {
     return std::nullopt;
   }
-  if (object.view.machine != platform_.machine || !object.view.shared) return std::nullopt;
+  if (!is_for(object.view.machine, platform_) || !object.view.shared) return std::nullopt;
   object.origin = folder_of(path);
   return object;
 }
@@ -293,6 +294,14 @@ Libraries Search::run() {
 
 }  // namespace
 
+const Platform& platform_of(const FileMachine& machine) {
+  return platform_of(*machine.known, machine.windows);
+}
+
+bool is_for(const FileMachine& machine, const Platform& platform) {
+  return machine.known == platform.machine && machine.windows == platform.windows;
+}
+
 ProgramImage read_program(const fs::path& path) {
   ProgramImage program = read_program_or_library(path);
   if (!program.view.is_program()) throw Error("it is a library, not a program", path);
@@ -309,8 +318,9 @@ ProgramImage read_program_or_library(const fs::path& path) {
   program.view = read_loader_view(program.path);
   if (!program.view.machine.known)
     throw Error("it is a program for a machine that Respike does not know", path);
-  program.platform = &platform_of(*program.view.machine.known);
-  if (program.view.is_program() && access(program.path.c_str(), X_OK) != 0)
+  program.platform = &platform_of(program.view.machine);
+  // Windows has no such right, and files from there do not have it.
+  if (program.view.is_program() && !program.platform->windows && access(program.path.c_str(), X_OK) != 0)
     throw Error("it may not be executed", path);
   return program;
 }
@@ -352,6 +362,7 @@ std::vector<fs::path> folders_by_origin(const LoaderView& view, const fs::path& 
 std::vector<std::string> variables_to_find_libraries(const fs::path& program,
                                                      const fs::path& original) {
   const ProgramImage moved = read_program(program);
+  if (moved.platform->windows) return {};
   const LibrarySearch search = present_search(*moved.platform);
   if (find_libraries(moved, search).missing.empty()) return {};
   const ProgramImage there = read_program(original);
@@ -365,6 +376,7 @@ std::vector<std::string> variables_to_find_libraries(const fs::path& program,
 
 Libraries find_libraries(const ProgramImage& program, const LibrarySearch& search) {
   if (!program.view.dynamic) return {};
+  if (program.platform->windows) return find_windows_libraries(program);
   return Search(program, search).run();
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/platform.h"
-#include "optimizer/image/elf/loader_view.h"
+#include "optimizer/image/loader_view.h"
 
 namespace respike {
 
@@ -18,6 +18,11 @@ struct ProgramImage {
   const Platform* platform = nullptr;
   LoaderView view;
 };
+
+/// The platform of an image's file, which must be for a known machine.
+const Platform& platform_of(const FileMachine& machine);
+/// Whether programs of the platform can load images like the file.
+bool is_for(const FileMachine& machine, const Platform& platform);
 
 /// Reads a program. Throws Error when the file does not exist, cannot be read, is no program, or is
 /// for a machine that is not known.

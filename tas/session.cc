@@ -10,6 +10,8 @@
 // the original's path. If the system does not know the emulator, a foreign program gets a namespace
 // even without substitutes, so that it can start other programs of its machine.
 //
+// Programs of Windows have a loader of their own, which knows of versions (windows_versions.h).
+//
 // Some substitutes are left out (substitutes.h).
 //
 // Where no namespace can be made, the substitute of the main image is executed by its own path.
@@ -32,6 +34,7 @@
 #include "tas/attendant.h"
 #include "tas/libraries.h"
 #include "tas/substitutes.h"
+#include "tas/windows_versions.h"
 
 namespace respike {
 namespace {
@@ -59,12 +62,16 @@ class Session {
 
   [[noreturn]] void run() {
     chosen_ = usable_substitutions(program_, launch_.substitutions, launch_.warn);
-    if (!chosen_.empty() || !program_.platform->native()) put_in_place();
+    if (program_.platform->windows)
+      prepare_versions();
+    else if (!chosen_.empty() || !program_.platform->native())
+      put_in_place();
     execute();
   }
 
  private:
   void put_in_place();
+  void prepare_versions();
   void let_attendant_serve() const;
   void do_without(const std::string& why);
   std::string audit_variable() const;
@@ -78,6 +85,7 @@ class Session {
   fs::path real_program_;
   fs::path executed_;
   std::vector<Substitution> chosen_;  // originals without symbolic links
+  fs::path versions_;  // table of the chosen ones, for the loader of Windows programs
 };
 
 void Session::put_in_place() {
@@ -86,6 +94,14 @@ void Session::put_in_place() {
   const auto why = launch_.unintercepted ? mount_unintercepted(chosen_, foreign)
                                          : mount_privately(chosen_, foreign, serve);
   if (why) do_without(*why);
+}
+
+/// The loader of Windows programs is told which versions there are: nothing is mounted.
+void Session::prepare_versions() {
+  if (chosen_.empty()) return;
+  if (launch_.versions.empty())
+    throw Error("versions of programs of Windows cannot be run like this", program_.path);
+  versions_ = make_windows_versions(chosen_, launch_.unchanged, launch_.versions);
 }
 
 /// Gives the attendant's socket its name where the program alone sees the name.
@@ -133,8 +149,8 @@ void Session::execute() const {
     setenv(variable.substr(0, equals).c_str(),
            equals < variable.size() ? variable.c_str() + equals + 1 : "", 1);
   }
-  const bool noted =
-      !launch_.notes.folder.empty() && !program_.view.interpreter.empty() && !chosen_.empty();
+  const bool loads = !program_.view.interpreter.empty() || platform.windows;
+  const bool noted = !launch_.notes.folder.empty() && loads && !chosen_.empty();
   const bool audited = noted && !launch_.notes.audit_module.empty();
   const std::string audit = audited ? audit_variable() : "";
   if (!platform.native()) {
@@ -143,10 +159,12 @@ void Session::execute() const {
     if (audited) words.insert(words.begin() + 1, {std::string(platform.variable_option), audit});
     if (noted && !audited) {
       words.insert(words.begin() + 1, {std::string(platform.opened_option), launch_.notes.folder});
-      if (!launch_.notes.attendant.empty())
+      if (!launch_.notes.attendant.empty() && !platform.attendant_option.empty())
         words.insert(words.begin() + 1,
                      {std::string(platform.attendant_option), launch_.notes.attendant});
     }
+    if (!versions_.empty())
+      words.insert(words.begin() + 1, {std::string(platform.versions_option), versions_});
     words.push_back(executed_);
   } else {
     words.push_back(program_.path);

@@ -27,6 +27,10 @@ struct Launch {
   std::vector<std::string> arguments;       // behind argv[0]
   std::vector<std::string> environment;     // NAME=VALUE, replaces variables of this process
   std::vector<Substitution> substitutions;  // originals as the loader opens them
+  // Programs of Windows: the folder for their versions, and images of the application that have no
+  // version, but load others that do.
+  std::filesystem::path versions;
+  std::vector<std::filesystem::path> unchanged;
   Notes notes;
   // Starts who is asked at notes.attendant, whose folder is empty and there for that alone; only
   // run_to_end() calls it.

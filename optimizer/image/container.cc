@@ -9,6 +9,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <system_error>
 
@@ -49,6 +50,27 @@ const Container& container_of(std::span<const uint8_t> file, const std::string& 
               name);
 }
 
+/// Shows the contents of sections without what binds the image to others. Returns what has to live
+/// as long as the image.
+std::shared_ptr<const void> unbind(Image& image) {
+  if (image.container->unbound == nullptr) return nullptr;
+  const auto file = image.container->unbound(image);
+  if (file == nullptr) return nullptr;
+  for (Section& section : image.sections)
+    if (!section.contents.empty())
+      section.contents = std::span(*file).subspan(section.offset, section.contents.size());
+  return file;
+}
+
+Image read_owned(std::span<const uint8_t> bytes, const std::string& name,
+                 std::shared_ptr<const void> storage) {
+  Image image = container_of(bytes, name).read(bytes, name);
+  std::shared_ptr<const void> unbound = unbind(image);
+  image.own(std::make_shared<const std::array<std::shared_ptr<const void>, 2>>(
+      std::array{std::move(storage), std::move(unbound)}));
+  return image;
+}
+
 }  // namespace
 
 Image read_image(const std::filesystem::path& path) {
@@ -64,22 +86,20 @@ Image read_image(const std::filesystem::path& path) {
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
     throw Error("the file cannot be read: " + buffer.getError().message(), path.string());
-  std::shared_ptr<llvm::MemoryBuffer> storage = std::move(*buffer);
+  const std::shared_ptr<llvm::MemoryBuffer> storage = std::move(*buffer);
   const auto* data = reinterpret_cast<const uint8_t*>(storage->getBufferStart());
-  Image image = view_image({data, storage->getBufferSize()}, path.string());
-  image.own(std::move(storage));
-  return image;
+  return read_owned({data, storage->getBufferSize()}, path.string(), storage);
 }
 
 Image read_image(std::vector<uint8_t> bytes, const std::string& name) {
   const auto storage = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
-  Image image = view_image(*storage, name);
-  image.own(storage);
-  return image;
+  return read_owned(*storage, name, storage);
 }
 
 Image view_image(std::span<const uint8_t> bytes, const std::string& name) {
-  return container_of(bytes, name).read(bytes, name);
+  Image image = container_of(bytes, name).read(bytes, name);
+  image.own(unbind(image));
+  return image;
 }
 
 void require_rewritable(const Image& image) {

@@ -5,6 +5,7 @@
 // of the file in container.cc's table or by Image::container, and passes the call on.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,9 @@ struct Container {
   NewImports (*add_imports)(const Image& image, std::string_view library,
                             std::span<const std::string_view> functions,
                             uint64_t address) = nullptr;
+  // The file with contents of sections as they are before somebody binds the image to other images;
+  // nullptr: the file is such.
+  std::shared_ptr<const std::vector<uint8_t>> (*unbound)(const Image& image) = nullptr;
 };
 
 namespace elf {

@@ -1,16 +1,16 @@
 // Loads a program for Windows NT on Alpha and runs it: a Linux program for Alpha, for an emulator.
 //
 // It does what NT's loader does: maps the sections of the image, adds the distance to the preferred
-// base to everything that base relocations name, and binds imports. Instead of NT's libraries there
-// is the C library: an import is bound to the function of that name. All of the image, of its stack
-// and of the code that leads to the C library lies below 2 GB, as on NT.
+// base to everything that base relocations name, and binds imports (modules.c). Instead of NT's own
+// libraries there is the C library: an import is bound to the function of that name. All of the
+// images, of the stack and of the code that leads to the C library lies below 2 GB, as on NT.
 //
 // Example: "loader --base 0x1230000 lua.exe script.lua" binds printf of lua.exe to the C library's.
 //
 // Source: Microsoft PE/COFF specification, sections 2 to 6. Code of the C library expects its own
 // address in register 27, which code for NT does not set: a thunk for each import does.
 //
-// Limits: one image, which imports from the C library alone; no TLS; main() gets the arguments.
+// Limit: main() gets the arguments.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -26,21 +26,29 @@
 
 #include "exceptions.h"
 #include "file_functions.h"
+#include "loader.h"
+#include "module_functions.h"
+#include "modules.h"
 #include "stops.h"
+#include "substitutes.h"
+#include "thread_data.h"
 #include "unwind.h"
 
-enum { kMachine = 0x184, kPe32 = 0x10b, kDirectories = 16, kThunkWords = 6 };
-enum { kImports = 1, kExceptions = 3, kBaseRelocations = 5 };
+enum { kMachine = 0x184, kPe32 = 0x10b, kThunkWords = 6 };
 #define SECTION_EXECUTABLE 0x20000000u
 enum { kAbsolute = 0, kHigh = 1, kLow = 2, kHighLow = 3, kHighAdjusted = 4 };
 #define STACK_ADDRESS 0x20000000ul
 #define STACK_SIZE 0x800000ul
 #define THUNKS_ADDRESS 0x10000000ul
 #define THUNKS_SIZE 0x20000ul
+// Images that cannot be at their own bases, and blocks of threads.
+#define LOW_ADDRESS 0x30000000ul
+#define LOW_END 0x70000000ul
+#define LOW_STEP 0x10000ul
 
 static const char* program;
 
-static void fail(const char* format, ...) {
+void fail(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   fprintf(stderr, "respike-nt: %s: ", program);
@@ -49,13 +57,13 @@ static void fail(const char* format, ...) {
   exit(125);
 }
 
-static uint16_t load16(const uint8_t* p) {
+uint16_t load16(const uint8_t* p) {
   uint16_t value;
   memcpy(&value, p, sizeof value);
   return value;
 }
 
-static uint32_t load32(const uint8_t* p) {
+uint32_t load32(const uint8_t* p) {
   uint32_t value;
   memcpy(&value, p, sizeof value);
   return value;
@@ -65,21 +73,22 @@ static void store16(uint8_t* p, uint16_t value) {
   memcpy(p, &value, sizeof value);
 }
 
-static void store32(uint8_t* p, uint32_t value) {
+void store32(uint8_t* p, uint32_t value) {
   memcpy(p, &value, sizeof value);
 }
 
 // ---- the file
 
 struct file {
+  const char* path;
   uint8_t* bytes;
   size_t size;
 };
 
 static struct file read_file(const char* path) {
-  struct file file = {0};
+  struct file file = {.path = path};
   FILE* stream = fopen(path, "rb");
-  if (stream == NULL) fail("%s", strerror(errno));
+  if (stream == NULL) fail("%s: %s", path, strerror(errno));
   fseek(stream, 0, SEEK_END);
   file.size = ftell(stream);
   rewind(stream);
@@ -90,16 +99,8 @@ static struct file read_file(const char* path) {
   return file;
 }
 
-struct image {
-  uint8_t* memory;
-  uint32_t size;
-  uint32_t entry;  // the last three are relative to `memory`
-  uint32_t directory[kDirectories];
-  uint32_t directory_size[kDirectories];
-};
-
 /// Where `size` bytes of the image are; they must be in the image.
-static uint8_t* at(const struct image* image, uint32_t place, uint32_t size) {
+uint8_t* at(const struct image* image, uint32_t place, uint32_t size) {
   if (place > image->size || size > image->size - place) fail("%#x is not in the image", place);
   return image->memory + place;
 }
@@ -110,11 +111,29 @@ static const uint8_t* in_file(const struct file* file, uint64_t offset, uint64_t
   return file->bytes + offset;
 }
 
-static void* map(uint64_t address, uint64_t size, const char* what) {
+/// Memory at the address; NULL when something is there already.
+static void* map_if_free(uint64_t address, uint64_t size) {
   void* memory = mmap((void*)address, size, PROT_READ | PROT_WRITE | PROT_EXEC,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  if (memory != (void*)address) fail("there is no room for %s at %#lx", what, address);
+  if (memory != MAP_FAILED && memory != (void*)address) munmap(memory, size);
+  return memory == (void*)address ? memory : NULL;
+}
+
+static void* map(uint64_t address, uint64_t size, const char* what) {
+  void* memory = map_if_free(address, size);
+  if (memory == NULL) fail("there is no room for %s at %#lx", what, address);
   return memory;
+}
+
+void* map_low(uint64_t size) {
+  static uint64_t next = LOW_ADDRESS;
+  for (; next + size < LOW_END; next += LOW_STEP) {
+    void* memory = map_if_free(next, size);
+    if (memory == NULL) continue;
+    next += (size + LOW_STEP - 1) / LOW_STEP * LOW_STEP;
+    return memory;
+  }
+  fail("there is no room below 2 GB");
 }
 
 // ---- relocations and imports
@@ -210,23 +229,24 @@ static const struct {
     {"__remlu", remlu},
 };
 
-static void* function_named(const char* name) {
+void* function_named(const char* name) {
   for (size_t i = 0; i < sizeof kOwn / sizeof kOwn[0]; ++i)
     if (strcmp(kOwn[i].name, name) == 0) return kOwn[i].function;
   void* function = file_function(name);
-  if (function == NULL) function = dlsym(RTLD_DEFAULT, name);
-  if (function == NULL) fail("there is no function %s for it to import", name);
-  return function;
+  if (function == NULL) function = module_function(name);
+  return function != NULL ? function : dlsym(RTLD_DEFAULT, name);
 }
 
 /// Code below 2 GB that jumps to a function with the function's address in register 27.
-static uint32_t make_thunk(void* function) {
+uint32_t make_thunk(void* function) {
   static uint32_t* next;
   static uint32_t* end;
   if (next == NULL) {
     next = map(THUNKS_ADDRESS, THUNKS_SIZE, "thunks");
     end = next + THUNKS_SIZE / sizeof *next;
   }
+  for (uint32_t* made = (uint32_t*)THUNKS_ADDRESS; made != next; made += kThunkWords)
+    if (memcmp(made + 4, &function, sizeof function) == 0) return (uint32_t)(uintptr_t)made;
   if (end - next < kThunkWords) fail("it imports too much");
   uint32_t* thunk = next;
   next += kThunkWords;
@@ -237,29 +257,10 @@ static uint32_t make_thunk(void* function) {
   return (uint32_t)(uintptr_t)thunk;
 }
 
-static const char* text_in(const struct image* image, uint32_t place) {
+const char* text_in(const struct image* image, uint32_t place) {
   const char* text = (const char*)at(image, place, 1);
   if (memchr(text, 0, image->size - place) == NULL) fail("a name is damaged");
   return text;
-}
-
-static void bind_imports(const struct image* image) {
-  uint32_t descriptor = image->directory[kImports];
-  if (image->directory_size[kImports] == 0) return;
-  for (;; descriptor += 20) {
-    const uint8_t* fields = at(image, descriptor, 20);
-    const uint32_t table = load32(fields + 16);
-    uint32_t names = load32(fields);
-    if (load32(fields + 12) == 0) return;
-    if (names == 0) names = table;
-    for (uint32_t i = 0;; i += 4) {
-      const uint32_t name = load32(at(image, names + i, 4));
-      if (name == 0) break;
-      if ((name & 0x80000000) != 0) fail("it imports by number");
-      void* function = function_named(text_in(image, name + 2));
-      store32(at(image, table + i, 4), make_thunk(function));
-    }
-  }
 }
 
 // ---- loading
@@ -269,14 +270,15 @@ static void bind_imports(const struct image* image) {
 static void map_headers(const struct image* image, const struct file* file, uint32_t size) {
   uint8_t* headers = at(image, 0, size);
   in_file(file, 0, size);
-  const int descriptor = open(program, O_RDONLY | O_CLOEXEC);
+  const int descriptor = open(file->path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0 || mmap(headers, size, PROT_READ | PROT_WRITE | PROT_EXEC,
                              MAP_PRIVATE | MAP_FIXED, descriptor, 0) != headers)
     fail("%s", strerror(errno));
   close(descriptor);
 }
 
-static struct image load_image(const struct file* file, uint64_t base) {
+/// Puts the file's image into memory, at `base`; 0: at its own base, or elsewhere if that is taken.
+static struct image place_image(const struct file* file, uint64_t base) {
   if (file->size < 64 || memcmp(file->bytes, "MZ", 2) != 0) fail("this is no PE file");
   const uint64_t headers = load32(in_file(file, 0x3c, 4));
   const uint8_t* coff = in_file(file, headers, 24 + 96);
@@ -289,9 +291,15 @@ static struct image load_image(const struct file* file, uint64_t base) {
 
   const uint64_t preferred = load32(optional + 28);
   struct image image = {.size = load32(optional + 56), .entry = load32(optional + 16)};
-  if (base == 0) base = preferred;
-  if (base % 0x10000 != 0 || base + image.size > 0x7fff0000) fail("no image can be at %#lx", base);
-  image.memory = map(base, image.size, "the image");
+  if (base == 0 && preferred + image.size <= 0x7fff0000)
+    image.memory = map_if_free(preferred, image.size);
+  if (base == 0 && image.memory == NULL) image.memory = map_low(image.size);
+  if (image.memory == NULL) {
+    if (base % 0x10000 != 0 || base + image.size > 0x7fff0000)
+      fail("no image can be at %#lx", base);
+    image.memory = map(base, image.size, "the image");
+  }
+  base = (uint64_t)image.memory;
   map_headers(&image, file, load32(optional + 60));
   for (unsigned i = 0; i < sections; ++i) {
     const uint8_t* section = optional + optional_size + 40 * i;
@@ -306,8 +314,8 @@ static struct image load_image(const struct file* file, uint64_t base) {
     image.directory[i] = load32(in_file(file, headers + 24 + 96 + 8 * i, 8));
     image.directory_size[i] = load32(in_file(file, headers + 24 + 100 + 8 * i, 4));
   }
+  image.is_library = (load16(coff + 22) & 0x2000) != 0;
   relocate(&image, (uint32_t)(base - preferred));
-  bind_imports(&image);
   const uint32_t table_size = image.directory_size[kExceptions];
   unwind_add_image(image.memory, image.size, at(&image, image.directory[kExceptions], table_size),
                    table_size);
@@ -320,13 +328,27 @@ static struct image load_image(const struct file* file, uint64_t base) {
   return image;
 }
 
-/// Calls the entry on a stack below 2 GB. The entry does not keep gp.
-static long call_entry(const struct image* image, long count, char** arguments) {
+struct image load_image(const char* path, uint64_t base) {
+  const struct file file = read_file(path);
+  const struct image image = place_image(&file, base);
+  free(file.bytes);
+  return image;
+}
+
+/// Initializes all libraries, and calls the program's entry, whose gp nobody needs.
+static long run(long count, char** arguments, const struct module* module) {
+  initialize_modules();
+  long (*entry)(long, char**, char**) = (void*)at(&module->image, module->image.entry, 4);
+  return entry(count, arguments, environ);
+}
+
+/// Calls run() on a stack below 2 GB.
+static long run_on_low_stack(const struct module* module, long count, char** arguments) {
   uint8_t* stack = map(STACK_ADDRESS, STACK_SIZE, "the stack");
-  register void* entry __asm__("$27") = at(image, image->entry, 4);
+  register void* entry __asm__("$27") = run;
   register long first __asm__("$16") = count;
   register char** second __asm__("$17") = arguments;
-  register char** third __asm__("$18") = environ;
+  register const struct module* third __asm__("$18") = module;
   register uint8_t* top __asm__("$9") = stack + STACK_SIZE - 256;
   register long result __asm__("$0");
   __asm__ volatile(
@@ -348,18 +370,31 @@ int main(int count, char** arguments) {
   uint64_t base = 0;
   int first = 1;
   program = "";
-  if (count > 2 && strcmp(arguments[1], "--base") == 0) {
-    base = strtoul(arguments[2], NULL, 0);
-    first = 3;
+  const char* seen_name = NULL;
+  for (; first + 1 < count && strncmp(arguments[first], "--", 2) == 0; first += 2) {
+    const char* value = arguments[first + 1];
+    if (strcmp(arguments[first], "--base") == 0)
+      base = strtoul(value, NULL, 0);
+    else if (strcmp(arguments[first], "--libraries") == 0)
+      set_library_base(strtoul(value, NULL, 0));
+    else if (strcmp(arguments[first], "--substitutes") == 0)
+      read_substitutes(value);
+    else if (strcmp(arguments[first], "--opened") == 0)
+      note_in(value);
+    else if (strcmp(arguments[first], "--argv0") == 0)
+      seen_name = value;
+    else
+      fail("%s is no option", arguments[first]);
   }
-  if (first >= count) fail("usage: [--base ADDRESS] PROGRAM.exe [ARGUMENTS]");
+  if (first >= count) fail("usage: [OPTION VALUE]... PROGRAM.exe [ARGUMENTS]");
   program = arguments[first];
-  const struct file file = read_file(program);
-  const struct image image = load_image(&file, base);
-  free(file.bytes);
+  const struct module* module = load_program(program, base);
+  if (seen_name != NULL) arguments[first] = (char*)seen_name;
+  set_command_line(count - first, arguments + first);
   // For tests of unwinding: the file to which stops.c writes its findings.
   const char* report = getenv("RESPIKE_NT_STOPS");
   if (report != NULL) stops_begin(report);
   exceptions_begin();
-  exit((int)call_entry(&image, count - first, arguments + first));
+  serve_thread_data();
+  exit((int)run_on_low_stack(module, count - first, arguments + first));
 }

@@ -24,10 +24,14 @@ constexpr const char* kLoader = "respike-nt-loader";
 constexpr const char* kUsage =
     "Runs a program for Windows NT on Alpha, with the C library in the place of NT's libraries.\n"
     "\n"
-    "usage: respike-nt [--base ADDRESS] PROGRAM.exe [ARGUMENTS]\n"
+    "usage: respike-nt [OPTIONS] PROGRAM.exe [ARGUMENTS]\n"
     "\n"
-    "  --base ADDRESS   where the image goes (a multiple of 0x10000) instead of its own base\n"
-    "  --help           prints this\n";
+    "  --base ADDRESS       where the image goes (a multiple of 0x10000) instead of its own base\n"
+    "  --libraries ADDRESS  where its libraries go, the first of them\n"
+    "  --argv0 TEXT         what the program gets as argv[0]\n"
+    "  --opened FOLDER      where libraries that the program opens are noted\n"
+    "  --substitutes FILE   versions that run in the place of images, as Respike writes them\n"
+    "  --help               prints this\n";
 
 int fail(const std::string& message) {
   std::fprintf(stderr, "respike-nt: %s\n", message.c_str());
@@ -41,7 +45,9 @@ int main(int count, char** arguments) {
     std::fputs(kUsage, stdout);
     return 0;
   }
-  if (count < 2 || (std::strcmp(arguments[1], "--base") == 0 && count < 4)) {
+  int program = 1;  // behind options and their values
+  while (program < count && std::strncmp(arguments[program], "--", 2) == 0) program += 2;
+  if (program >= count) {
     std::fputs(kUsage, stderr);
     return 2;
   }

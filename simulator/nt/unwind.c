@@ -55,6 +55,11 @@ void unwind_add_image(const uint8_t* memory, uint64_t size, const uint8_t* table
   ++image_count;
 }
 
+void unwind_remove_image(const uint8_t* memory) {
+  for (int i = 0; i < image_count; ++i)
+    if (images[i].memory == memory) images[i--] = images[--image_count];
+}
+
 static int image_number(uint64_t address) {
   for (int i = 0; i < image_count; ++i)
     if (address - (uint64_t)images[i].memory < images[i].size) return i;

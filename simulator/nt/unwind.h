@@ -30,6 +30,9 @@ struct function_entry {
 void unwind_add_image(const uint8_t* memory, uint64_t size, const uint8_t* table,
                       uint64_t table_size);
 
+/// Forgets an image, whose memory is no longer there.
+void unwind_remove_image(const uint8_t* memory);
+
 /// The memory of the image that holds `address`, or NULL; gives the image's size.
 const uint8_t* unwind_image_at(uint64_t address, uint64_t* size);
 

@@ -10,6 +10,11 @@ Each procedure gets an entry of .pdata: begin, end, handler, handler's data, end
     f:  lda $30,-16($30)
         stq $26,0($30)         the prolog ends here: the entry is {f, end of f, 0, 0, f + 8}
         bsr $26,g
+
+Thread-local variables are at distances from the thread's copy of the image's template, which code finds through the
+block of the thread (rdteb) and the number of the image (simulator/nt/thread_data.c). Where Linux's code asks for the
+thread pointer, the code asks for that copy; register 28 is needed, so files with such variables are compiled with
+THREAD_FLAGS.
 """
 
 import re
@@ -20,6 +25,17 @@ COMPILER_FLAGS = (
     "-fno-asynchronous-unwind-tables -fno-unwind-tables -fno-exceptions -fno-stack-protector -fno-common "
     "-U_FORTIFY_SOURCE -fvisibility=hidden"
 ).split()
+
+# For files with thread-local variables.
+THREAD_FLAGS = ["-ftls-model=local-exec", "-ffixed-28"]
+FIND_THREAD_DATA = [
+    "\tldah $28,_tls_index($31)\t!gprelhigh",
+    "\tcall_pal 0xab",
+    "\tldl $0,44($0)",
+    "\tldl $28,_tls_index($28)\t!gprellow",
+    "\ts4addl $28,$0,$0",
+    "\tldl $0,0($0)",
+]
 
 # Saves of registers, the frame, and the copy of the stack pointer.
 PROLOG = re.compile(
@@ -34,6 +50,11 @@ def form_address(register, symbol):
     return [f"\tldah {register},{symbol}($31)\t!gprelhigh", f"\tlda {register},{symbol}({register})\t!gprellow"]
 
 
+def end_prolog(out, name):
+    out.append(f"$prolog_end_{name}:")
+    return False
+
+
 def convert(assembly):
     """The assembly of one file in NT's form."""
     out, procedures, name, in_prolog = [], [], None, False
@@ -43,6 +64,10 @@ def convert(assembly):
         if literal := LITERAL.match(line):
             out += form_address(literal[1], literal[2])
             continue
+        if re.match(r"\s*call_pal 0x9e$", line):
+            in_prolog = end_prolog(out, name) if in_prolog else False
+            out += FIND_THREAD_DATA
+            continue
         line = re.sub(r"\s+!lituse_\w+!\d+", "", line)
         line = line.replace("($29)", "($31)").replace("addq $29,", "addq $31,").replace(".gprel32", ".long")
         if entry := re.match(r"\s*\.ent (\S+)", line):
@@ -51,8 +76,7 @@ def convert(assembly):
             in_prolog = True
             line = "\t.prologue 0"
         elif in_prolog and (IS_INSTRUCTION.match(line) or line.endswith(":")) and not PROLOG.match(line):
-            out.append(f"$prolog_end_{name}:")
-            in_prolog = False
+            in_prolog = end_prolog(out, name)
         out.append(line)
         if end := re.match(r"\s*\.end (\S+)", line):
             if in_prolog:

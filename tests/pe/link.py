@@ -4,8 +4,9 @@ Format: the Microsoft PE/COFF specification; machine 0x184 with PE32 headers, se
 relocations as Open Watcom's linker makes them for Alpha: HIGHADJ with the low half of the target (or HIGH) at the ldah
 of an address, HIGHLOW at words, nothing at lower halves, since images move by multiples of 64 KB.
 
-Undefined names are imported. Each gets a stub in .text, as import libraries have them: load the slot of the import
-address table, jump. Pointers in data have 64 bits, since no compiler for Alpha at hand makes smaller ones: their upper
+Undefined names are imported, by name or by number, from the libraries that the options say. A function gets a stub in
+.text, as import libraries have them: load the slot of the import address table, jump. `__imp_NAME` is the slot itself.
+tables.py makes what libraries and threads need. Pointers in data have 64 bits, since no compiler for Alpha at hand makes smaller ones: their upper
 half stays 0, and the lower half has the base relocation.
 """
 
@@ -13,12 +14,15 @@ import collections
 import dataclasses
 import struct
 
+import tables
 from objects import ABSOLUTE, ALLOC, LOCAL, NOBITS, PROGBITS, UNDEFINED, WEAK, WRITE, Object
 
 SECTION_ALIGNMENT, FILE_ALIGNMENT = 0x2000, 0x200
 HIGH, HIGHLOW, HIGHADJ = 1, 3, 4
 # Relocations of ELF objects for Alpha.
 NONE, REFLONG, REFQUAD, BRADDR, HINT, GPRELHIGH, GPRELLOW, BRSGP = 0, 1, 2, 7, 8, 17, 18, 28
+TPRELHI, TPRELLO = 39, 40
+THREAD_LOCAL = 0x400  # flag of sections
 PROCEDURE = 2
 CHARACTERISTICS = {
     ".text": 0x60000020,
@@ -28,6 +32,8 @@ CHARACTERISTICS = {
     ".idata": 0xC0000040,
     ".edata": 0x40000040,
     ".reloc": 0x42000040,
+    ".tls": 0xC0000040,
+    ".rsrc": 0x40000040,
 }
 
 
@@ -36,9 +42,17 @@ class Options:
     base: int = 0x400000
     entry: str = "main"
     high: bool = False  # HIGH instead of HIGHADJ
-    library: str = "crtdll.dll"  # from which undefined names come
-    exports: tuple = ()
+    library: str = "crtdll.dll"  # from which undefined names come, but for those of `imports`
+    imports: dict = dataclasses.field(default_factory=dict)  # name: library, or (library, number)
+    exports: tuple = ()  # names, or tables.Export
+    ordinal_base: int = 1
     dll_name: str = ""
+    thread_functions: tuple = ()  # names of functions that are told of threads
+    relative_delays: bool = False  # delayed imports in the newer form, relative to the base (delay.py)
+    bound: bool = False  # imports look bound to libraries of some date
+    resource: bytes = b""
+    debug: bytes = b""
+    certificate: bytes = b""
     base_relocations: bool = True
     symbols: bool = False  # a COFF symbol table with the names of procedures
 
@@ -48,7 +62,8 @@ def align(value, unit):
 
 
 def output_section(section):
-    for prefix, name in ((".text", ".text"), (".rodata", ".rdata"), (".data", ".data"), (".bss", ".data"), (".pdata", ".pdata")):
+    for prefix, name in ((".text", ".text"), (".rodata", ".rdata"), (".data", ".data"), (".bss", ".data"), (".pdata", ".pdata"),
+                         (".tdata", ".tls")):
         if section.name == prefix or section.name.startswith(prefix + "."):
             return name
     return ".data" if section.flags & WRITE else ".rdata"
@@ -69,13 +84,15 @@ class Linker:
         self.places = {}  # (object, section): output section, offset
         self.globals = {}  # name: rva
         self.stubs = {}  # name: offset in .text
+        self.imported = set()  # names
+        self.libraries = []  # from which they come
         self.slots = {}  # name: rva in the import address table
         self.base_relocations = []  # rva, kind, parameter
         self.directories = [(0, 0)] * 16
         self.arrays = {}  # names of the borders of arrays of constructors and destructors: offset in .data
 
     def put(self, name, data, alignment):
-        content = self.contents[name]
+        content = self.contents.setdefault(name, bytearray())
         content.extend(bytes(-len(content) % alignment))
         content.extend(data)
         return len(content) - len(data)
@@ -92,12 +109,18 @@ class Linker:
             for symbol in each.symbols:
                 if symbol.name and symbol.binding != LOCAL and not is_missing(symbol):
                     (undefined if symbol.section == UNDEFINED else defined).add(symbol.name)
-        for name in sorted(undefined - defined):
-            self.stubs[name] = self.put(".text", bytes(12), 16)
+        self.tls = tables.ThreadData(self) if any(s.flags & THREAD_LOCAL for o in self.objects for s in o.sections) else None
+        for name in sorted(undefined - defined - tables.LINKER_NAMES):
+            if name.startswith("__imp_"):
+                self.imported.add(name.removeprefix("__imp_"))
+            else:
+                self.imported.add(name)
+                self.stubs[name] = self.put(".text", bytes(12), 16)
+        self.debug_entry = self.put(".rdata", bytes(28), 4) if self.options.debug else None
         memory = len(self.contents[".data"])
         for number, each in enumerate(self.objects):
             for index, section in enumerate(each.sections):
-                if section.flags & ALLOC and section.size and section.kind == NOBITS:
+                if section.flags & ALLOC and section.size and section.kind == NOBITS and not section.flags & THREAD_LOCAL:
                     memory = align(memory, section.alignment)
                     self.places[number, index] = (".data", memory)
                     memory += section.size
@@ -126,8 +149,8 @@ class Linker:
         for name in self.order:
             self.rva[name] = self.end
             self.end += align(max(self.size[name], 1), SECTION_ALIGNMENT)
-        if self.stubs:
-            self.make_imports()
+        if self.imported:
+            tables.make_imports(self)
         for number, each in enumerate(self.objects):
             for symbol in each.symbols:
                 if symbol.name and symbol.binding != LOCAL and (number, symbol.section) in self.places:
@@ -136,51 +159,19 @@ class Linker:
             self.globals[name] = self.rva[".text"] + offset
         for name, offset in self.arrays.items():
             self.globals[name] = self.rva[".data"] + offset
+        for name, slot in self.slots.items():
+            self.globals["__imp_" + name] = slot
+        self.globals["__ImageBase"] = 0
+        if self.tls:
+            self.tls.place()
         if self.options.exports:
-            self.make_exports()
+            tables.make_exports(self)
+        if self.options.resource:
+            tables.make_resources(self)
 
     def address_in(self, number, section):
         name, offset = self.places[number, section]
         return self.rva[name] + offset
-
-    def make_imports(self):
-        """Descriptors of one library and the end, names, addresses, texts."""
-        names, start = list(self.stubs), self.end
-        lookup = 40
-        table = lookup + 4 * (len(names) + 1)
-        texts_at = table + 4 * (len(names) + 1)
-        texts, entries = bytearray(), bytearray()
-        for index, name in enumerate(names):
-            texts += bytes(len(texts) & 1)
-            entries += struct.pack("<I", start + texts_at + len(texts))
-            texts += struct.pack("<H", 0) + name.encode() + b"\0"
-            self.slots[name] = start + table + 4 * index
-        entries += bytes(4)
-        library = start + texts_at + len(texts)
-        texts += self.options.library.encode() + b"\0"
-        content = struct.pack("<5I", start + lookup, 0, 0, library, start + table) + bytes(20) + entries + entries + texts
-        self.directories[1] = (start, 40)
-        self.directories[12] = (start + table, 4 * (len(names) + 1))
-        self.add_section(".idata", content)
-
-    def make_exports(self):
-        names, start = sorted(self.options.exports), self.end
-        functions = 40
-        name_table = functions + 4 * len(names)
-        ordinals = name_table + 4 * len(names)
-        texts_at = ordinals + 2 * len(names)
-        texts, name_rvas = bytearray((self.options.dll_name or "program.exe").encode() + b"\0"), []
-        for name in names:
-            name_rvas.append(start + texts_at + len(texts))
-            texts += name.encode() + b"\0"
-        content = struct.pack(
-            "<IIHHIIIIIII", 0, 0, 0, 0, start + texts_at, 1, len(names), len(names),
-            start + functions, start + name_table, start + ordinals,
-        )
-        content += b"".join(struct.pack("<I", self.globals[n]) for n in names)
-        content += struct.pack(f"<{len(names)}I", *name_rvas) + struct.pack(f"<{len(names)}H", *range(len(names)))
-        self.directories[0] = (start, len(content) + len(texts))
-        self.add_section(".edata", content + texts)
 
     def target_of(self, number, relocation):
         symbol = self.objects[number].symbols[relocation.symbol]
@@ -199,7 +190,15 @@ class Linker:
         struct.pack_into("<I", content, offset, word | (address + 0x8000) >> 16 & 0xFFFF)
         self.base_relocations.append((place, HIGH, None) if self.options.high else (place, HIGHADJ, address & 0xFFFF))
 
+    def put_addresses(self, name, offset, places):
+        """Words with addresses, which have base relocations."""
+        for i, place in enumerate(places):
+            struct.pack_into("<I", self.contents[name], offset + 4 * i, place + self.options.base)
+            self.base_relocations.append((self.rva[name] + offset + 4 * i, HIGHLOW, None))
+
     def relocate(self):
+        if self.tls:
+            self.tls.write()
         for number, each in enumerate(self.objects):
             for relocation in each.relocations:
                 if (number, relocation.section) in self.places:
@@ -220,17 +219,26 @@ class Linker:
             return
         address = target + self.options.base
         word = struct.unpack_from("<I", content, offset)[0]
-        if kind in (REFLONG, REFQUAD):
+        if kind in (REFLONG, REFQUAD) and self.options.relative_delays and self.is_delay_table(number, relocation):
+            struct.pack_into("<I", content, offset, target)
+        elif kind in (REFLONG, REFQUAD):
             struct.pack_into("<I" if kind == REFLONG else "<Q", content, offset, address)
             self.base_relocations.append((place, HIGHLOW, None))
         elif kind == GPRELHIGH:
             self.form_high(content, offset, place, address)
         elif kind == GPRELLOW:
             struct.pack_into("<I", content, offset, word & 0xFFFF0000 | address & 0xFFFF)
+        elif kind in (TPRELHI, TPRELLO):
+            distance = target - self.rva[".tls"]
+            field = distance + 0x8000 >> 16 if kind == TPRELHI else distance
+            struct.pack_into("<I", content, offset, word & 0xFFFF0000 | field & 0xFFFF)
         elif kind in (BRADDR, BRSGP):
             struct.pack_into("<I", content, offset, word & 0xFFE00000 | (target - place - 4) >> 2 & 0x1FFFFF)
         else:
             raise ValueError(f"relocation type {kind}")
+
+    def is_delay_table(self, number, relocation):
+        return self.objects[number].sections[relocation.section].name == tables.DELAY_TABLE
 
     def sort_function_table(self):
         """Unwinders search the table by halves."""
@@ -280,17 +288,27 @@ class Linker:
 
     def write(self):
         options = self.options
-        headers_size = align(0x80 + 24 + 224 + 40 * len(self.order), FILE_ALIGNMENT)
+        bound = tables.bound_imports(self)
+        headers_end = 0x80 + 24 + 224 + 40 * len(self.order)
+        headers_size = align(headers_end + len(bound), FILE_ALIGNMENT)
         section_headers, body = bytearray(), bytearray()
+        self.offsets = {}  # of sections, in the body
         for name in self.order:
+            self.offsets[name] = len(body)
             raw = bytes(self.contents[name]) + bytes(-len(self.contents[name]) % FILE_ALIGNMENT)
             section_headers += struct.pack(
                 "<8sIIIIIIHHI", name.encode(), self.size[name], self.rva[name], len(raw),
                 headers_size + len(body) if raw else 0, 0, 0, 0, 0, CHARACTERISTICS[name],
             )
             body += raw
+        if bound:
+            self.directories[11] = (headers_end, len(bound))
         count, symbols = self.coff_symbols() if options.symbols else (0, b"")
         self.directories[3] = (self.rva[".pdata"], self.size[".pdata"])
+        delayed = self.globals.get("__delay_descriptors")
+        if delayed is not None:
+            self.directories[13] = (delayed, 32 * 2)
+        trailing = tables.trailing(self, headers_size, body, symbols)
         header = bytearray(0x80)
         header[:2] = b"MZ"
         struct.pack_into("<I", header, 0x3C, 0x80)
@@ -308,8 +326,8 @@ class Linker:
         )
         for directory in self.directories:
             header += struct.pack("<II", *directory)
-        header += section_headers
-        image = bytearray(header + bytes(headers_size - len(header)) + body + symbols)
+        header += section_headers + bound
+        image = bytearray(header + bytes(headers_size - len(header)) + body + symbols + trailing)
         struct.pack_into("<I", image, 0x80 + 24 + 64, checksum(image))
         return bytes(image)
 

@@ -1,4 +1,4 @@
-// Reads those parts of an image that the dynamic linker reads.
+// Reads those parts of an ELF image that the dynamic linker reads.
 //
 // The dynamic linker maps an image by its program headers and goes from PT_DYNAMIC to the strings
 // by addresses. Images of the system are stripped and may lack section headers. So the full reader
@@ -8,15 +8,10 @@
 // Source: System V ABI, chapter 5 "Program Loading and Dynamic Linking"; glibc 2.36,
 // elf/get-dynamic-info.h. Limits: 64-bit little-endian images.
 
-#include "optimizer/image/elf/loader_view.h"
+#include "optimizer/image/loader_view.h"
 
 #include <elf.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -25,39 +20,8 @@
 #include "optimizer/base/file_kind.h"
 #include "optimizer/image/elf/program_headers.h"
 
-namespace respike {
+namespace respike::elf {
 namespace {
-
-/// The bytes of a file, mapped: most pages of a large image are never read.
-class MappedFile {
- public:
-  explicit MappedFile(const std::filesystem::path& path) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status {};
-    if (file < 0 || fstat(file, &status) != 0) {
-      const int error = errno;
-      if (file >= 0) close(file);
-      throw Error(error == ENOENT ? "the file does not exist"
-                                  : std::string("the file cannot be read: ") + std::strerror(error),
-                  path);
-    }
-    if (S_ISREG(status.st_mode) && status.st_size > 0) {
-      void* memory = mmap(nullptr, size_t(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
-      if (memory != MAP_FAILED)
-        bytes_ = {static_cast<const uint8_t*>(memory), size_t(status.st_size)};
-    }
-    close(file);
-    if (bytes_.empty()) throw Error("it is not an ELF program or library", path);
-  }
-  ~MappedFile() { munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size()); }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-
-  std::span<const uint8_t> bytes() const { return bytes_; }
-
- private:
-  std::span<const uint8_t> bytes_;
-};
 
 class Reader {
  public:
@@ -101,7 +65,7 @@ class Reader {
 void Reader::read_header() {
   if (const std::string_view kind = kind_of_file(bytes_); kind == "a script")
     throw Error("it is a script, not an ELF program: register the program that it starts", name_);
-  const elf::FileStart start = elf::read_file_start(bytes_);
+  const FileStart start = read_file_start(bytes_);
   if (!start.is_elf) throw Error("it is not an ELF program or library", name_);
   if (!start.is_64_bit_little_endian)
     throw Error("it is not a 64-bit little-endian ELF image", name_);
@@ -182,25 +146,14 @@ void Reader::read_dynamic(const Elf64_Phdr& segment) {
 
 }  // namespace
 
-LoaderView read_loader_view(const std::filesystem::path& path) {
-  const MappedFile file(path);
-  return view_of(file.bytes(), path);
-}
-
 LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name) {
   return Reader(bytes, name).read();
 }
 
-std::optional<FileMachine> file_machine_of(const std::filesystem::path& path) {
-  uint8_t bytes[elf::kFileStartSize];
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return std::nullopt;
-  const bool is_whole = pread(file, bytes, sizeof bytes, 0) == ssize_t(sizeof bytes);
-  close(file);
-  if (!is_whole) return std::nullopt;
-  const elf::FileStart start = elf::read_file_start(bytes);
-  if (!start.is_usable()) return std::nullopt;
-  return FileMachine{start.machine(), start.machine_number};
+std::optional<FileMachine> file_machine_of(std::span<const uint8_t> start) {
+  const FileStart read = read_file_start(start);
+  if (!read.is_usable()) return std::nullopt;
+  return FileMachine{read.machine(), read.machine_number};
 }
 
-}  // namespace respike
+}  // namespace respike::elf

@@ -7,6 +7,7 @@
 #include "optimizer/image/debug_file.h"
 #include "optimizer/image/dynamic_tables.h"
 #include "optimizer/image/pe/base_relocations.h"
+#include "optimizer/image/pe/bound_imports.h"
 #include "optimizer/image/pe/headers.h"
 #include "optimizer/image/pe/pe.h"
 
@@ -71,6 +72,11 @@ void require_rewritable(const Image& image) {
     refuse(image, "its function table shares a section with other data");
 }
 
+std::shared_ptr<const std::vector<uint8_t>> unbound(const Image& image) {
+  auto file = std::make_shared<std::vector<uint8_t>>(image.file.begin(), image.file.end());
+  return unbind_imports(*file, read_headers(image.file, image.path)) ? file : nullptr;
+}
+
 }  // namespace pe
 
 constinit const Container pe::container = {
@@ -90,6 +96,7 @@ constinit const Container pe::container = {
                               uint64_t) { return std::vector<NewImage::MovedSection>(); },
     .import_slots = import_slots,
     .add_imports = add_imports,
+    .unbound = unbound,
 };
 
 }  // namespace respike

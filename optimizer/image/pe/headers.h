@@ -20,7 +20,9 @@ enum : size_t {
   kCertificates = 4,  // its place is an offset in the file
   kBaseRelocations = 5,
   kDebug = 6,
+  kThreadData = 9,
   kBoundImports = 11,
+  kDelayedImports = 13,
   kManagedCode = 14,
   kDirectoryCount = 16,
 };

@@ -17,11 +17,11 @@
 // contents: new import tables (imports.cc), and what refers to the counters.
 //
 // Bound imports hold addresses of other images, by their dates. Their directory lies between the
-// section headers and the first section, where new section headers go; it is dropped, and the slots
-// get the names of the imports back.
+// section headers and the first section, where new section headers go; it is dropped
+// (bound_imports.cc). Images that are bound to the input know its date: the output
+// has another one, a hash of its contents.
 //
-// Source: PE/COFF specification of 1998, sections 3 to 6. The checksum is that of ImageHlp: the sum
-// of all 16-bit words with end-around carry, plus the size of the file.
+// Source: PE/COFF specification of 1998, sections 3 to 6.
 //
 // Limit: there must be room for the section headers in front of the first section.
 
@@ -33,7 +33,10 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/base/hash.h"
 #include "optimizer/image/pe/base_relocations.h"
+#include "optimizer/image/pe/bound_imports.h"
+#include "optimizer/image/pe/checksum.h"
 #include "optimizer/image/pe/headers.h"
 #include "optimizer/image/pe/pe.h"
 #include "optimizer/image/pe/section_names.h"
@@ -60,15 +63,6 @@ uint64_t end_of_kept_sections(const Headers& headers) {
   return align_up(headers.sections.back().end(), headers.section_alignment);
 }
 
-uint16_t checksum_part(std::span<const uint8_t> bytes) {
-  uint32_t sum = 0;
-  for (size_t i = 0; i < bytes.size(); i += 2) {
-    sum += bytes[i] | (i + 1 < bytes.size() ? bytes[i + 1] << 8 : 0);
-    sum = (sum & 0xffff) + (sum >> 16);
-  }
-  return static_cast<uint16_t>(sum);
-}
-
 class Writer {
  public:
   Writer(const Image& input, const NewImage& output)
@@ -78,14 +72,15 @@ class Writer {
         contents_(output.contents) {}
 
   std::vector<uint8_t> write() {
-    unbind_imports();
+    unbind_imports(contents_, headers_);
     keep_sections();
     add_sections();
     add_base_relocations();
     place_contents();
     write_symbols();
     write_headers();
-    write_checksum();
+    write_date();
+    write_checksum(file_, headers_.optional_offset + kChecksum);
     return std::move(file_);
   }
 
@@ -98,35 +93,6 @@ class Writer {
     std::span<const uint8_t> contents;
     uint64_t offset = 0;
   };
-
-  uint8_t* loaded(uint64_t place, uint64_t size) {
-    const auto offset = input_.offset_of(headers_.base + place);
-    if (!offset || *offset + size > contents_.size()) return nullptr;
-    return contents_.data() + *offset;
-  }
-
-  /// Import descriptors with a date have addresses in their slots, which become names again.
-  void unbind_imports() {
-    const DataDirectory& imports = headers_.directories[kImports];
-    if (!imports.present()) return;
-    for (uint64_t at = imports.place;; at += kDescriptor) {
-      uint8_t* descriptor = loaded(at, kDescriptor);
-      if (descriptor == nullptr || load<uint32_t>(descriptor + 12) == 0) return;
-      const auto names = load<uint32_t>(descriptor), slots = load<uint32_t>(descriptor + 16);
-      if (load<uint32_t>(descriptor + 4) == 0 || names == 0) continue;
-      store(descriptor + 4, uint32_t{0});
-      store(descriptor + 8, uint32_t{0});
-      const uint64_t size = headers_.wide ? 8 : 4;
-      for (uint64_t i = 0;; i += size) {
-        const uint8_t* name = loaded(names + i, size);
-        uint8_t* slot = loaded(slots + i, size);
-        if (name == nullptr || slot == nullptr ||
-            std::all_of(name, name + size, [](uint8_t b) { return b == 0; }))
-          break;
-        std::copy(name, name + size, slot);
-      }
-    }
-  }
 
   const NewImage::MovedSection* moved(uint32_t section) const {
     const auto found = std::ranges::find(output_.moved, section, &NewImage::MovedSection::section);
@@ -387,11 +353,11 @@ class Writer {
       if (headers_.directories[number].present()) set(number, {});
   }
 
-  void write_checksum() {
-    if (headers_.checksum == 0) return;
-    const uint64_t place = headers_.optional_offset + 64;  // in both kinds of headers
-    store(&file_[place], uint32_t{0});
-    store(&file_[place], static_cast<uint32_t>(checksum_part(file_) + file_.size()));
+  /// Images that are bound to the input know it by its date, and must not take the output for it.
+  /// The new date is a hash, so that the same input gives the same output.
+  void write_date() {
+    auto& coff = *reinterpret_cast<object::coff_file_header*>(&file_[headers_.coff_offset]);
+    coff.TimeDateStamp = static_cast<uint32_t>(hash64(file_) | 1);
   }
 
   const Image& input_;

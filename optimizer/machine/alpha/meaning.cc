@@ -37,7 +37,8 @@ namespace {
 // Major opcodes that need code of their own.
 constexpr unsigned kCallPal = 0x00, kJump = 0x1a, kPal1e = 0x1e, kBr = 0x30, kBsr = 0x34;
 
-// PALcode functions of OSF/1 and Linux that unprivileged code may call (Handbook, appendix C).
+// PALcode functions that unprivileged code of OSF/1, Linux and Windows NT may call (Handbook,
+// appendix C).
 enum PalFunction : int32_t {
   kHalt = 0x00,
   kDraina = 0x02,
@@ -48,6 +49,7 @@ enum PalFunction : int32_t {
   kRduniq = 0x9e,
   kWruniq = 0x9f,
   kGentrap = 0xaa,
+  kRdteb = 0xab,  // Windows NT's alone
 };
 
 struct PalOperands {
@@ -75,6 +77,7 @@ PalOperands pal_operands(int32_t function) {
     case kWruniq:
       return {kFirstArgument, {}};
     case kRduniq:
+    case kRdteb:
       return {{}, kResult};
     case kCallsys:
       return {kCallsysUses, kCallsysDefs};

@@ -1,5 +1,5 @@
 #pragma once
-// An ELF image as the dynamic linker reads it: by segments, not by sections. So any image can be
+// An image as loaders read it: by what is loaded, not by sections and symbols. So any image can be
 // read, also a stripped one and one for a machine that Respike does not know.
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace respike {
 /// The machine of a file, which need not be one that Respike knows.
 struct FileMachine {
   std::optional<MachineId> known;
-  uint16_t raw = 0;  // ELF's number
+  uint16_t raw = 0;      // the container's number
+  bool windows = false;  // for Windows, not for a Unix system
 
   bool operator==(const FileMachine&) const = default;
-  bool operator==(MachineId machine) const { return known == machine; }
 };
 
 struct LoaderView {
@@ -44,8 +44,8 @@ struct LoaderView {
   bool is_program() const { return !shared || !interpreter.empty() || marked_program; }
 };
 
-/// Throws Error when the file cannot be read, is not a 64-bit little-endian ELF program or library,
-/// or is damaged where the dynamic linker looks.
+/// Throws Error when the file cannot be read, is no program or library that Respike reads, or is
+/// damaged where a loader looks.
 LoaderView read_loader_view(const std::filesystem::path& path);
 /// The same from memory; `name` stands for the path in errors.
 LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name);
@@ -53,5 +53,18 @@ LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name);
 /// The machine of a file, by its first bytes alone; nullopt when the file cannot be read or
 /// read_loader_view() would refuse it.
 std::optional<FileMachine> file_machine_of(const std::filesystem::path& path);
+
+namespace elf {
+LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name);
+/// By the first kFileStartSize bytes.
+std::optional<FileMachine> file_machine_of(std::span<const uint8_t> start);
+}  // namespace elf
+namespace pe {
+/// Whether the file begins as a PE image does; it may be another program of DOS's.
+bool is_pe(std::span<const uint8_t> start);
+LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name);
+/// By all bytes of the headers.
+std::optional<FileMachine> file_machine_of(std::span<const uint8_t> start);
+}  // namespace pe
 
 }  // namespace respike

@@ -1,0 +1,78 @@
+// Maps files, and asks the container of each for what its loader reads.
+//
+// Example: a file that starts with "MZ" is read by pe/loader_view.cc, every other one by
+// elf/loader_view.cc, which says what is wrong with a file that is neither.
+
+#include "optimizer/image/loader_view.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+#include "optimizer/base/error.h"
+
+namespace respike {
+namespace {
+
+/// The bytes of a file, mapped: most pages of a large image are never read.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status {};
+    if (file < 0 || fstat(file, &status) != 0) {
+      const int error = errno;
+      if (file >= 0) close(file);
+      throw Error(error == ENOENT ? "the file does not exist"
+                                  : std::string("the file cannot be read: ") + std::strerror(error),
+                  path);
+    }
+    if (S_ISREG(status.st_mode) && status.st_size > 0) {
+      void* memory = mmap(nullptr, size_t(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+      if (memory != MAP_FAILED)
+        bytes_ = {static_cast<const uint8_t*>(memory), size_t(status.st_size)};
+    }
+    close(file);
+    if (bytes_.empty()) throw Error("it is not a program or library", path);
+  }
+  ~MappedFile() { munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size()); }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const uint8_t> bytes() const { return bytes_; }
+
+ private:
+  std::span<const uint8_t> bytes_;
+};
+
+}  // namespace
+
+LoaderView read_loader_view(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  return view_of(file.bytes(), path);
+}
+
+LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name) {
+  return pe::is_pe(bytes) ? pe::view_of(bytes, name) : elf::view_of(bytes, name);
+}
+
+std::optional<FileMachine> file_machine_of(const std::filesystem::path& path) {
+  constexpr size_t kStart = 4096;    // bytes: also the headers of PE images
+  constexpr ssize_t kShortest = 64;  // of files that are images
+  std::array<uint8_t, kStart> bytes;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return std::nullopt;
+  const ssize_t size = pread(file, bytes.data(), bytes.size(), 0);
+  close(file);
+  if (size < kShortest) return std::nullopt;
+  const auto start = std::span<const uint8_t>(bytes).first(size_t(size));
+  return pe::is_pe(start) ? pe::file_machine_of(start) : elf::file_machine_of(start);
+}
+
+}  // namespace respike
