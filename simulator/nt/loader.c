@@ -333,12 +333,19 @@ int main(int count, char** arguments) {
   uint64_t base = 0;
   int first = 1;
   program = "";
-  if (count > 2 && strcmp(arguments[1], "--base") == 0) {
-    base = strtoul(arguments[2], NULL, 0);
-    first = 3;
+  const char* seen_name = NULL;
+  for (; first + 1 < count && strncmp(arguments[first], "--", 2) == 0; first += 2) {
+    const char* value = arguments[first + 1];
+    if (strcmp(arguments[first], "--base") == 0)
+      base = strtoul(value, NULL, 0);
+    else if (strcmp(arguments[first], "--argv0") == 0)
+      seen_name = value;
+    else
+      fail("%s is no option", arguments[first]);
   }
-  if (first >= count) fail("usage: [--base ADDRESS] PROGRAM.exe [ARGUMENTS]");
+  if (first >= count) fail("usage: [OPTION VALUE]... PROGRAM.exe [ARGUMENTS]");
   program = arguments[first];
+  if (seen_name != NULL) arguments[first] = (char*)seen_name;
   const struct file file = read_file(program);
   const struct image image = load_image(&file, base);
   free(file.bytes);
