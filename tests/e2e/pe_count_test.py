@@ -197,8 +197,10 @@ def check_measured(world, name):
     common.optimize(original, output, "--layout", "random", "--seed", "3")
     for path in (original, output):
         path.chmod(0o755)
-    figures = common.respike_ok("measure", "--json", "--", original, "a").stdout
-    figures = json.loads(figures[figures.index(b"{") :])
+    outcome = common.respike_ok("measure", "--json", "--", original, "a")
+    figures = json.loads(outcome.stdout[outcome.stdout.index(b"{") :])
+    # What the program prints goes to stderr.
+    expect(world.expected(name, 1).stdout[-20:] in outcome.stderr, outcome.stderr.decode()[-300:])
     expect(figures["model"] == "alpha21164" and figures["instructions"] > 1000, f"{figures}")
     compared = json.loads(common.respike_ok("compare", "--json", original, output, "--", "a").stdout)
     expect(compared["same_output"] is True, f"{compared}")
