@@ -144,8 +144,7 @@ void Emitter::add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fd
   size_t row = 0, site = 0;
   for (size_t i = 0; i + 1 < cuts.size(); ++i) {
     if (cuts[i] == cuts[i + 1] || cuts[i] < fde.start || cuts[i + 1] > fde.end) continue;
-    UnwindRange range{
-        .start = cuts[i], .end = cuts[i + 1], .owner = unwind_owner_, .stays = true};
+    UnwindRange range{.start = cuts[i], .end = cuts[i + 1], .owner = unwind_owner_, .stays = true};
     while (row + 1 < fde.rows.size() && fde.rows[row + 1].address <= range.start) ++row;
     if (row < fde.rows.size()) range.state = fde.rows[row].state;
     while (site < fde.call_sites.size() && fde.call_sites[site].end <= range.start) ++site;

@@ -89,7 +89,8 @@ void Placement::take_prolog_copies(Ranges& taken) const {
   const UnwindFormat* format = unwind_format_of(*program_.image);
   if (format == nullptr || !format->reads_prologs) return;
   for (const Fde& fde : read_unwind(*program_.image).fdes) {
-    const uint32_t range = range_at(program_, fde.rows.empty() ? fde.start : fde.rows.back().address);
+    const uint32_t range =
+        range_at(program_, fde.rows.empty() ? fde.start : fde.rows.back().address);
     if (range != kNone && !program_[program_.ranges[range].procedure].movable())
       taken.emplace_back(fde.start, std::max(fde.start, program_.ranges[range].start));
   }

@@ -489,8 +489,8 @@ void join_fragments(const Lifter& lifter, const std::vector<Piece>& pieces, Owne
   }
 }
 
-/// Copies of prologs that an earlier rewriting put in front of fragments, for unwinders to read. Code
-/// that leads into what looks like a copy makes it code.
+/// Copies of prologs that an earlier rewriting put in front of fragments, for unwinders to read.
+/// Code that leads into what looks like a copy makes it code.
 class PrologCopies {
  public:
   PrologCopies(const Lifter& lifter, const std::vector<Piece>& pieces, Ownership& owner)
@@ -499,8 +499,8 @@ class PrologCopies {
       const uint32_t entry = owner.find(i);
       if (entry == i) continue;
       const Fde *fde = fde_at(pieces[i].start), *of_entry = fde_at(pieces[entry].start);
-      if (fde == nullptr || of_entry == nullptr || fde->rows.size() < 2 ||
-          of_entry->rows.empty() || fde->rows.back().state != of_entry->rows.back().state)
+      if (fde == nullptr || of_entry == nullptr || fde->rows.size() < 2 || of_entry->rows.empty() ||
+          fde->rows.back().state != of_entry->rows.back().state)
         continue;
       const uint64_t end = fde->rows.back().address;
       if (end < pieces[i].end && !is_entered_from_before(pieces[i].start))

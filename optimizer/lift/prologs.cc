@@ -43,7 +43,8 @@ void keep_odd_prologs(Lifter& lifter) {
     if (fde.rows.empty()) continue;
     const CfiState& state = lifter.unwind.tables.states[fde.rows.front().state];
     const Cie& cie = lifter.unwind.tables.cies[state.cie];
-    if (!cie.initial_instructions.empty()) keep_handler(lifter, program[ranges[range].procedure], cie);
+    if (!cie.initial_instructions.empty())
+      keep_handler(lifter, program[ranges[range].procedure], cie);
     if (fde.rows.size() < 2) continue;
     Procedure& procedure = program[program.ranges[range].procedure];
     const auto location = block_at(program, fde.start);

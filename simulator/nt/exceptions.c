@@ -1,19 +1,19 @@
 // Structured exceptions: who handles a fault or a call of RaiseException().
 //
-// A search goes up the frames and asks the handler of each procedure that has one. The usual handler
-// reads the procedure's scope table: records {begin, end, handler, jump target} of addresses. A
-// record with a jump target is of __try with __except: its handler is the filter, which says whether
-// the exception goes on there. A record without is of __try with __finally: its handler runs when the
-// frame goes away. Once a filter says yes, a second walk runs what is to run finally, and the program
-// goes on at the jump target with the registers of that frame.
+// A search goes up the frames and asks the handler of each procedure that has one. The usual
+// handler reads the procedure's scope table: records {begin, end, handler, jump target} of
+// addresses. A record with a jump target is of __try with __except: its handler is the filter,
+// which says whether the exception goes on there. A record without is of __try with __finally: its
+// handler runs when the frame goes away. Once a filter says yes, a second walk runs what is to run
+// finally, and the program goes on at the jump target with the registers of that frame.
 //
-// Example: f calls g in __try, g writes to address 0. g has no handler; f's filter says 1; f goes on
-// at its __except with the registers 9 to 15 that g had saved.
+// Example: f calls g in __try, g writes to address 0. g has no handler; f's filter says 1; f goes
+// on at its __except with the registers 9 to 15 that g had saved.
 //
 // Sources: the PE/COFF specification for the function table; Windows NT's documented interface of
 // RaiseException and of filters. The layout of scope tables is the one that is known of the same
-// compilers for other machines; no program of theirs for Alpha was at hand. Filters and code that runs
-// finally get the stack pointer of the frame as second argument.
+// compilers for other machines; no program of theirs for Alpha was at hand. Filters and code that
+// runs finally get the stack pointer of the frame as second argument.
 //
 // Limits: addresses have 32 bits in records. Frames of the C library end a search. No exceptions of
 // floating point.
@@ -176,8 +176,8 @@ static void dispatch(struct exception_record* record, const struct registers* re
 
 void raise_here(uint64_t code, uint64_t flags, uint64_t count, const uint64_t* parameters,
                 struct registers* registers) {
-  struct exception_record record = {.code = (uint32_t)code, .flags = (uint32_t)flags & 1,
-                                    .address = (uint32_t)registers->pc};
+  struct exception_record record = {
+      .code = (uint32_t)code, .flags = (uint32_t)flags & 1, .address = (uint32_t)registers->pc};
   for (uint64_t i = 0; i < count && i < kMostParameters && parameters != NULL; ++i)
     record.parameters[record.count++] = (uint32_t)parameters[i];
   dispatch(&record, registers, true);

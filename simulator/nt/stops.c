@@ -2,9 +2,9 @@
 //
 // Before the program starts, every instruction of its code becomes a breakpoint. When control comes
 // to an instruction for the first time, the program stops there, all frames are unwound, and the
-// instruction comes back. Calls and returns stay breakpoints: each call is carried out here and notes
-// where it returns to, the stack pointer and the registers that callees keep, and each return takes
-// the note back. So at each stop the true callers and their registers are known:
+// instruction comes back. Calls and returns stay breakpoints: each call is carried out here and
+// notes where it returns to, the stack pointer and the registers that callees keep, and each return
+// takes the note back. So at each stop the true callers and their registers are known:
 //
 //   stop at f + 8: unwound are pc 0x402010, sp 0x207fff00, r9 ... f9: are they those of the call
 //                  at 0x40200c?
@@ -13,8 +13,8 @@
 // newest note is of a deeper stack. A jump to the C library takes the note of its call back, since
 // the library's return is not seen. Stacks that longjmp() cut off are found by the stack pointer.
 //
-// The report has lines "KEY NUMBER" and one line for each fault. Stops between a call that returns by
-// another register than ra, as calls of division do, and its jump to the library are left out.
+// The report has lines "KEY NUMBER" and one line for each fault. Stops between a call that returns
+// by another register than ra, as calls of division do, and its jump to the library are left out.
 
 #define _GNU_SOURCE
 #include "stops.h"
@@ -64,18 +64,19 @@ static uint32_t original_code(uint64_t address) {
   return code != NULL ? *code : *(const uint32_t*)address;
 }
 
-static void note_fault(uint64_t stop, int frame, const char* what, uint64_t found, uint64_t expected) {
+static void note_fault(uint64_t stop, int frame, const char* what, uint64_t found,
+                       uint64_t expected) {
   if (fault_count < kMostFaults)
-    snprintf(faults[fault_count], sizeof faults[0], "%#lx frame %d: %s is %#lx, not %#lx", stop, frame,
-             what, found, expected);
+    snprintf(faults[fault_count], sizeof faults[0], "%#lx frame %d: %s is %#lx, not %#lx", stop,
+             frame, what, found, expected);
   ++fault_count;
 }
 
 static void write_report(void) {
   FILE* file = fopen(report_path, "w");
   if (file == NULL) return;
-  fprintf(file, "stops %lu\nframes %lu\nprologs %lu\nepilogs %lu\ndeepest %lu\nfaults %lu\n", stop_count,
-          frame_count, prolog_count, unwind_epilog_count, deepest, fault_count);
+  fprintf(file, "stops %lu\nframes %lu\nprologs %lu\nepilogs %lu\ndeepest %lu\nfaults %lu\n",
+          stop_count, frame_count, prolog_count, unwind_epilog_count, deepest, fault_count);
   for (unsigned long i = 0; i < fault_count && i < kMostFaults; ++i)
     fprintf(file, "fault %s\n", faults[i]);
   fclose(file);
@@ -84,9 +85,8 @@ static void write_report(void) {
 /// Whether what was unwound is what the call noted.
 static bool same(const struct registers* found, const struct registers* expected, uint64_t stop,
                  int frame) {
-  static const char* const kNames[] = {"r9",  "r10", "r11", "r12", "r13", "r14",
-                                       "r15", "f2",  "f3",  "f4",  "f5",  "f6",
-                                       "f7",  "f8",  "f9"};
+  static const char* const kNames[] = {"r9", "r10", "r11", "r12", "r13", "r14", "r15", "f2",
+                                       "f3", "f4",  "f5",  "f6",  "f7",  "f8",  "f9"};
   if (found->pc != expected->pc)
     return note_fault(stop, frame, "pc", found->pc, expected->pc), false;
   if (found->integer[kStackPointer] != expected->integer[kStackPointer])
@@ -147,8 +147,8 @@ static void jump(struct registers* r, mcontext_t* context, uint32_t word, uint32
   const unsigned a = word >> 21 & 31, b = word >> 16 & 31, kind = word >> 14 & 3;
   const bool direct = word >> 26 == 0x34;
   const uint64_t back = r->pc + 4;
-  const uint64_t target = direct ? back + (int64_t)(int32_t)(word << 11) / 0x800 * 4
-                                 : r->integer[b] & ~(uint64_t)3;
+  const uint64_t target =
+      direct ? back + (int64_t)(int32_t)(word << 11) / 0x800 * 4 : r->integer[b] & ~(uint64_t)3;
   const bool inside = code_at(target) != NULL;
   if (a != 31) context->sc_regs[a] = (long)back;
   context->sc_pc = (long)target;
@@ -169,7 +169,8 @@ static void jump(struct registers* r, mcontext_t* context, uint32_t word, uint32
     *place = word;
     return;
   }
-  if (!odd_link && depth != 0 && calls[depth - 1].registers.pc == r->integer[kReturnAddress]) --depth;
+  if (!odd_link && depth != 0 && calls[depth - 1].registers.pc == r->integer[kReturnAddress])
+    --depth;
   odd_link = false;
 }
 

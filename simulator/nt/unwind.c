@@ -1,9 +1,9 @@
 // Unwinds frames as Windows NT for Alpha does: by reading the code of prologs.
 //
-// Nothing describes a frame but the code. The function table says where a procedure begins and where
-// its prolog ends; what the prolog's instructions did up to the stop is undone.
-// In an epilog that has raised the stack pointer already, there is nothing left to undo: what is left
-// of the epilog is executed instead. Example, with a stop at each instruction:
+// Nothing describes a frame but the code. The function table says where a procedure begins and
+// where its prolog ends; what the prolog's instructions did up to the stop is undone. In an epilog
+// that has raised the stack pointer already, there is nothing left to undo: what is left of the
+// epilog is executed instead. Example, with a stop at each instruction:
 //
 //   f:  lda sp,-16(sp)      nothing to undo: go on at ra
 //       stq ra,0(sp)        sp := sp + 16
@@ -12,11 +12,11 @@
 //       lda sp,16(sp)       the same
 //       ret                 the epilog has raised sp: go on at ra
 //
-// A procedure with a copy of the stack pointer in its prolog may change the stack pointer later; the
-// copy then says where the frame is. So a prolog is run forwards, with what is known of registers
-// relative to the caller's stack pointer; that gives the frame's size and the places of saved
-// registers. A call may be the last instruction of its procedure, so callers
-// are looked up by the address before the return address.
+// A procedure with a copy of the stack pointer in its prolog may change the stack pointer later;
+// the copy then says where the frame is. So a prolog is run forwards, with what is known of
+// registers relative to the caller's stack pointer; that gives the frame's size and the places of
+// saved registers. A call may be the last instruction of its procedure, so callers are looked up by
+// the address before the return address.
 //
 // Source: Windows NT for Alpha Systems Calling Standard, sections 3.2.6 and 8.1, which says what
 // prologs and epilogs may hold. How far NT's own unwinder executes epilogs was not to be found out;
@@ -27,8 +27,22 @@
 #include <string.h>
 
 enum { kMostImages = 64, kMostSteps = 65536, kLongestEpilog = 64, kInstruction = 4 };
-enum { kLda = 0x08, kLdah = 0x09, kLoad = 0x29, kLoadFloat = 0x23, kStore = 0x2d, kStoreFloat = 0x27 };
-enum { kArithmetic = 0x10, kLogic = 0x11, kJump = 0x1a, kBranch = 0x30, kBranchIfNot = 0x39, kBranchIf = 0x3d };
+enum {
+  kLda = 0x08,
+  kLdah = 0x09,
+  kLoad = 0x29,
+  kLoadFloat = 0x23,
+  kStore = 0x2d,
+  kStoreFloat = 0x27
+};
+enum {
+  kArithmetic = 0x10,
+  kLogic = 0x11,
+  kJump = 0x1a,
+  kBranch = 0x30,
+  kBranchIfNot = 0x39,
+  kBranchIf = 0x3d
+};
 
 static struct {
   const uint8_t* memory;
@@ -191,8 +205,8 @@ static void note_store(struct frame* frame, uint32_t word, const struct value* v
   frame->place[number] = base.number + displacement(word);
 }
 
-/// Runs the prolog from `begin` up to `end` with what is known of registers. Large frames are probed
-/// in a loop. False: where the stack pointer is cannot be told.
+/// Runs the prolog from `begin` up to `end` with what is known of registers. Large frames are
+/// probed in a loop. False: where the stack pointer is cannot be told.
 static bool run_prolog(uint64_t begin, uint64_t end, struct frame* frame) {
   struct value values[32] = {[kStackPointer] = {true, true, 0}, [31] = {true, false, 0}};
   memset(frame, 0, sizeof *frame);
@@ -205,7 +219,8 @@ static bool run_prolog(uint64_t begin, uint64_t end, struct frame* frame) {
     at += kInstruction;
     if (op == kBranchIfNot || op == kBranchIf) {
       if (!values[a].known || values[a].of_stack) return false;
-      if ((values[a].number == 0) == (op == kBranchIfNot)) at = branch_target(at - kInstruction, word);
+      if ((values[a].number == 0) == (op == kBranchIfNot))
+        at = branch_target(at - kInstruction, word);
       continue;
     }
     unsigned written = 31, from;
@@ -236,9 +251,8 @@ static bool run_prolog(uint64_t begin, uint64_t end, struct frame* frame) {
 static bool undo(struct registers* r, uint64_t begin, uint64_t end) {
   struct frame frame;
   if (!run_prolog(begin, end, &frame)) return false;
-  const uint64_t stack = frame.has_frame_pointer
-                             ? r->integer[kFramePointer] - frame.frame_pointer
-                             : r->integer[kStackPointer] - frame.stack_pointer;
+  const uint64_t stack = frame.has_frame_pointer ? r->integer[kFramePointer] - frame.frame_pointer
+                                                 : r->integer[kStackPointer] - frame.stack_pointer;
   r->integer[kReturnAddress] = r->integer[frame.return_address];
   for (unsigned i = 0; i < 32; ++i) {
     if (frame.is_saved[i]) r->integer[i] = load64(stack + frame.place[i]);

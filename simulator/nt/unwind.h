@@ -1,8 +1,8 @@
 #pragma once
 // Unwinding by the function tables of images, and the registers that it restores.
 //
-// Example: for a stop behind "lda sp,-16(sp); stq ra,0(sp)", unwind_frame() loads ra from the stack,
-// raises sp by 16 and goes on at ra.
+// Example: for a stop behind "lda sp,-16(sp); stq ra,0(sp)", unwind_frame() loads ra from the
+// stack, raises sp by 16 and goes on at ra.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,8 +39,8 @@ const uint8_t* unwind_image_at(uint64_t address, uint64_t* size);
 /// The entry for the code at `address`, or NULL: a procedure without a frame.
 const struct function_entry* unwind_entry_at(uint64_t address);
 
-/// Makes `registers` those of the caller. `is_call`: the place is the return address of a call, not a
-/// stop. False: the prolog has an instruction that no prolog has.
+/// Makes `registers` those of the caller. `is_call`: the place is the return address of a call, not
+/// a stop. False: the prolog has an instruction that no prolog has.
 bool unwind_frame(struct registers* registers, bool is_call);
 
 /// Reads an instruction. Whoever changes code in memory sets it to a function that gives the code

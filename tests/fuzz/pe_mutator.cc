@@ -84,7 +84,8 @@ class PeMutation {
   }
 
   void find_sections() {
-    const uint64_t headers = optional_ + get<uint16_t>(coff_ + 20), count = get<uint16_t>(coff_ + 6);
+    const uint64_t headers = optional_ + get<uint16_t>(coff_ + 20),
+                   count = get<uint16_t>(coff_ + 6);
     for (uint64_t i = 0; i < count && in_file(headers, (i + 1) * kSectionSize); ++i) {
       const uint64_t at = headers + i * kSectionSize;
       FoundSection section{at, get<uint32_t>(at + 12), get<uint32_t>(at + 20),
@@ -138,7 +139,7 @@ class PeMutation {
       case 7:
         return old - 4 * random_.below(64);
       case 8:
-        return old ^ uint64_t{1} << random_.below(32);
+        return old ^ uint64_t { 1 } << random_.below(32);
       case 9:
         return section.place;
       case 10:

@@ -91,7 +91,8 @@ void keep_finding(const Bytes& bytes, const FuzzResult& result) {
   const char* path = std::getenv("RESPIKE_FINDING");
   if (path == nullptr || !result.finding) return;
   std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
 }
 
 /// Checks `count` mutations; `depth` must be reached by at least a tenth of them.
@@ -129,7 +130,7 @@ TEST(FuzzSmoke, Reader) {
 
 /// The images of Windows NT. RESPIKE_PE_MUTATIONS: how many, for a longer run.
 int pe_mutations() {
-  constexpr int kUsual = 3'000;
+  constexpr int kUsual = 1'500;
   const char* text = std::getenv("RESPIKE_PE_MUTATIONS");
   return text == nullptr ? kUsual : std::atoi(text);
 }
@@ -144,7 +145,9 @@ TEST(FuzzSmoke, PeLifter) {
 
 TEST(FuzzSmoke, PeRewrite) {
   run(seeds().pe, pe_mutations(), 40'000'000, FuzzDepth::rewritten,
-      [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size() + bytes[bytes.size() / 2]); });
+      [](std::span<const uint8_t> bytes) {
+        return check_rewrite(bytes, bytes.size() + bytes[bytes.size() / 2]);
+      });
 }
 
 /// Bits of the file, whatever they mean.

@@ -17,8 +17,8 @@
 //
 // An entry may name an exception handler, and data for the handler: usually a scope table, the
 // ranges of __try. Ranges would be taken apart, so the procedure stays, and its handler stays; the
-// filters may move. The handler is the personality of the entry's CIE, the address of the data is in the
-// CIE's initial instructions.
+// filters may move. The handler is the personality of the entry's CIE, the address of the data is
+// in the CIE's initial instructions.
 //
 // Entries with other data for a handler, or with flags in the lowest bits of addresses, are opaque:
 // their procedures stay, and so do the entries.
@@ -116,9 +116,8 @@ class Reader {
   /// The CIE of an entry's handler; the first one stands for none.
   uint32_t cie_of(const Entry& entry) {
     if (entry.handler == 0 && entry.handler_data == 0) return 0;
-    const auto [known, fresh] =
-        cies_.try_emplace(std::pair(entry.handler, entry.handler_data),
-                          static_cast<uint32_t>(input_.tables.cies.size()));
+    const auto [known, fresh] = cies_.try_emplace(std::pair(entry.handler, entry.handler_data),
+                                                  static_cast<uint32_t>(input_.tables.cies.size()));
     if (!fresh) return known->second;
     Cie& made = input_.tables.cies.emplace_back();
     made.initial_instructions.resize(sizeof entry.handler_data);
@@ -164,7 +163,7 @@ class Reader {
 
   const Image& image_;
   UnwindInput input_;
-  std::map<std::pair<uint32_t, Words>, uint32_t> states_;  // by CIE and instructions
+  std::map<std::pair<uint32_t, Words>, uint32_t> states_;   // by CIE and instructions
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> cies_;  // by handler and its data
 };
 
