@@ -12,7 +12,6 @@
 // page of the data, which would be the start of .bss then.
 
 #define _GNU_SOURCE
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -46,16 +45,16 @@ static uint64_t number(const uint8_t* p, unsigned size) {
   return value;
 }
 
-struct file {
+struct mapped_file {
   const uint8_t* bytes;
   uint64_t size;
 };
 
-static struct file map_file(const char* path) {
+static struct mapped_file map_file(const char* path) {
   struct stat status;
   const int descriptor = open(path, O_RDONLY);
   if (descriptor < 0 || fstat(descriptor, &status) != 0) fail("%s", strerror(errno));
-  struct file file = {.size = (uint64_t)status.st_size};
+  struct mapped_file file = {.size = (uint64_t)status.st_size};
   if (file.size < kHeaders) fail("this is no ECOFF file");
   file.bytes = mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (file.bytes == MAP_FAILED) fail("%s", strerror(errno));
@@ -88,7 +87,7 @@ static void map_pages(struct range* mapped, unsigned* count, uint64_t start, uin
 }
 
 /// Maps the image; the address of its entry.
-static uint64_t load_image(const struct file* file) {
+static uint64_t load_image(const struct mapped_file* file) {
   const uint8_t* h = file->bytes;
   if (number(h, 2) != kAlpha) fail("this is no ECOFF file for Alpha");
   if (number(h + 20, 2) != kHeaders - kFileHeader || number(h + kFileHeader, 2) != kDemandLoaded)
@@ -119,14 +118,20 @@ static uint64_t load_image(const struct file* file) {
   return number(h + kFileHeader + 32, 8);
 }
 
+/// A pair of the auxiliary vector.
+struct pair {
+  uint64_t kind, value;
+};
+enum { kLast = 0, kProgramHeaders = 3, kHeaderSize = 4, kHeaderCount = 5, kEntry = 9 };
+
 /// Enters the image with the stack as the system makes it. The words of the loader's own stack are
 /// copied: only the program headers of the auxiliary vector are another program's.
 static void enter(uint64_t entry, int count, char** arguments) {
   extern char** environ;
   unsigned variables = 0, pairs = 0;
   while (environ[variables] != NULL) ++variables;
-  const Elf64_auxv_t* given = (const Elf64_auxv_t*)(environ + variables + 1);
-  while (given[pairs].a_type != AT_NULL) ++pairs;
+  const struct pair* given = (const struct pair*)(environ + variables + 1);
+  while (given[pairs].kind != kLast) ++pairs;
   const uint64_t words = 1 + (uint64_t)count + 1 + variables + 1 + 2 * ((uint64_t)pairs + 1);
   uint64_t* stack = __builtin_alloca((words + 2) * sizeof *stack);
   stack = (uint64_t*)(((uintptr_t)stack + 15) & ~15ul);
@@ -137,12 +142,12 @@ static void enter(uint64_t entry, int count, char** arguments) {
   for (unsigned i = 0; i < variables; ++i) *next++ = (uint64_t)environ[i];
   *next++ = 0;
   for (unsigned i = 0; i < pairs; ++i) {
-    const uint64_t type = given[i].a_type;
-    if (type == AT_PHDR || type == AT_PHNUM || type == AT_PHENT) continue;
-    *next++ = type;
-    *next++ = type == AT_ENTRY ? entry : given[i].a_un.a_val;
+    const uint64_t kind = given[i].kind;
+    if (kind == kProgramHeaders || kind == kHeaderSize || kind == kHeaderCount) continue;
+    *next++ = kind;
+    *next++ = kind == kEntry ? entry : given[i].value;
   }
-  *next++ = AT_NULL;
+  *next++ = kLast;
   *next++ = 0;
   register uint64_t pv __asm__("$27") = entry;
   register uint64_t* sp __asm__("$1") = stack;
@@ -163,7 +168,7 @@ int main(int count, char** arguments) {
     return 2;
   }
   program = arguments[1];
-  const struct file file = map_file(program);
+  const struct mapped_file file = map_file(program);
   const uint64_t entry = load_image(&file);
   munmap((void*)file.bytes, file.size);
   fflush(NULL);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the small programs that fuzzing starts from, a few KB to 100 KB each: for Alpha, as ia64.NAME
-# for Itanium, as x86_64.NAME for x86-64.
+# for Itanium, as x86_64.NAME for x86-64; ecoff.NAME is in ECOFF.
 #
 # usage: tests/fuzz/make-seeds.sh OUTDIR [RESPIKE]
 # With RESPIKE (the command), OUTDIR also gets images that were rewritten once, with their notes.
@@ -66,6 +66,9 @@ debug macros $gcc -g3 -fPIE -pie "${free[@]}" "$sources/program.c"
 debug clang5 clang --target=x86_64-linux-gnu -g -fPIE -pie "${free[@]}" "$sources/program.c"
 debug clang4 clang --target=x86_64-linux-gnu -gdwarf-4 -fdebug-types-section -fPIE -pie "${free[@]}" "$sources/program.c"
 debug throws $gxx -g -fPIE -pie "$sources/throws.cc"
+
+# A static program of Tru64's form.
+python3 -B "$sources/../../ecoff/images.py" --dec "$out/ecoff.interpreter" "$sources/../../programs/c/interpreter.c"
 
 [[ -n $respike ]] || exit 0
 for image in tiny program.static program.pie far library.so throws ia64.tiny ia64.library ia64.calls \
