@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the small programs that fuzzing starts from, a few KB to 100 KB each: for Alpha, as ia64.NAME
-# for Itanium, as x86_64.NAME for x86-64; ecoff.NAME is in ECOFF.
+# for Itanium, as x86_64.NAME for x86-64.
 #
 # usage: tests/fuzz/make-seeds.sh OUTDIR [RESPIKE]
 # With RESPIKE (the command), OUTDIR also gets images that were rewritten once, with their notes.
