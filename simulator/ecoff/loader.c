@@ -9,7 +9,8 @@
 // "script.lua".
 //
 // Sections count, not the sizes in the optional header: `objcopy` puts other contents into the last
-// page of the data, which would be the start of .bss then.
+// page of the data, which would be the start of .bss then. Text is mapped from the file, so that
+// whoever watches the process knows which image an instruction is from; other sections are copied.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -48,6 +49,7 @@ static uint64_t number(const uint8_t* p, unsigned size) {
 struct mapped_file {
   const uint8_t* bytes;
   uint64_t size;
+  int descriptor;
 };
 
 static struct mapped_file map_file(const char* path) {
@@ -58,13 +60,12 @@ static struct mapped_file map_file(const char* path) {
   if (file.size < kHeaders) fail("this is no ECOFF file");
   file.bytes = mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (file.bytes == MAP_FAILED) fail("%s", strerror(errno));
-  close(descriptor);
+  file.descriptor = descriptor;
   return file;
 }
 
 struct range {
-  uint64_t start, end;  // pages
-  int rights;
+  uint64_t start, end;
 };
 
 /// Maps the pages of [start, end) that are not mapped yet.
@@ -81,9 +82,39 @@ static void map_pages(struct range* mapped, unsigned* count, uint64_t start, uin
     if (mmap((void*)page, free_end - page, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != (void*)page)
       fail("there is no room for the image at %#lx", page);
-    mapped[(*count)++] = (struct range){page, free_end, 0};
+    mapped[(*count)++] = (struct range){page, free_end};
     page = free_end - PAGE;
   }
+}
+
+static int is_loaded(const uint8_t* section) {
+  return number(section + 24, 8) != 0 && (number(section + 60, 4) & kExtended) != kComment;
+}
+
+/// Maps the sections in front of the data, where all of them have one distance between address and
+/// offset; an empty range: they have not.
+static struct range map_text(const struct mapped_file* file, uint64_t sections,
+                             uint64_t data_start) {
+  const struct range none = {0};
+  uint64_t start = UINT64_MAX, end = 0, distance = 0;
+  for (unsigned i = 0; i < sections; ++i) {
+    const uint8_t* section = file->bytes + kHeaders + i * kSection;
+    const uint64_t address = number(section + 16, 8), size = number(section + 24, 8),
+                   offset = number(section + 32, 8);
+    if (!is_loaded(section) || address >= data_start) continue;
+    if (size > HIGHEST || offset > file->size || size > file->size - offset || offset > address)
+      return none;
+    if (end != 0 && distance != address - offset) return none;
+    distance = address - offset;
+    if (address < start) start = address;
+    if (address + size > end) end = address + size;
+  }
+  start &= ~(PAGE - 1);
+  if (end == 0 || distance % PAGE != 0 || start < distance) return none;
+  void* place = mmap((void*)start, end - start, PROT_READ | PROT_EXEC,
+                     MAP_PRIVATE | MAP_FIXED_NOREPLACE, file->descriptor, start - distance);
+  if (place != (void*)start) fail("there is no room for the image at %#lx", start);
+  return (struct range){start, end};
 }
 
 /// Maps the image; the address of its entry.
@@ -95,6 +126,7 @@ static uint64_t load_image(const struct mapped_file* file) {
   const uint64_t sections = number(h + 2, 2), data_start = number(h + kFileHeader + 48, 8);
   if (sections > kMostSections || kHeaders + sections * kSection > file->size)
     fail("its section headers are damaged");
+  const struct range text = map_text(file, sections, data_start);
   static struct range mapped[2 * kMostSections];
   unsigned count = 0;
   uint64_t code_end = 0;
@@ -102,8 +134,9 @@ static uint64_t load_image(const struct mapped_file* file) {
     const uint8_t* section = h + kHeaders + i * kSection;
     const uint64_t address = number(section + 16, 8), size = number(section + 24, 8),
                    offset = number(section + 32, 8);
-    if (size == 0 || (number(section + 60, 4) & kExtended) == kComment) continue;
+    if (!is_loaded(section)) continue;
     if (address > HIGHEST || size > HIGHEST) fail("its section %.8s is damaged", section);
+    if (address >= text.start && address + size <= text.end) continue;
     map_pages(mapped, &count, address, address + size);
     if (address < data_start && address + size > code_end) code_end = address + size;
     if (offset == 0) continue;
@@ -171,6 +204,7 @@ int main(int count, char** arguments) {
   const struct mapped_file file = map_file(program);
   const uint64_t entry = load_image(&file);
   munmap((void*)file.bytes, file.size);
+  close(file.descriptor);
   fflush(NULL);
   enter(entry, count - 1, arguments + 1);
 }
