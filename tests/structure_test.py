@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MACHINE = re.compile(r"alpha(?!bet)|ia_?64|x86_64|itanium", re.IGNORECASE)
 MACHINES_ALLOWED = ("optimizer/machine/", "host/", "instrument/runtime/", "tas/runtime/", "simulator/",
-                    "tests/", "optimizer/image/elf/", "optimizer/image/pe/", "optimizer/base/machine_id.h", "optimizer/unwind/ia64/",
+                    "tests/", "optimizer/image/elf/", "optimizer/image/pe/", "optimizer/image/ecoff/", "optimizer/base/machine_id.h", "optimizer/unwind/ia64/",
                     "optimizer/unwind/formats.cc")
 UNWIND = "optimizer/unwind/"
 UNWIND_SHARED = ("unwind.h", "overlaps.h", "state_table.h", "lsda/")  # what every format may use

@@ -9,10 +9,10 @@
 // "script.lua".
 //
 // Sections count, not the sizes in the optional header: `objcopy` puts other contents into the last
-// page of the data, which would be the start of .bss then.
+// page of the data, which would be the start of .bss then. Text is mapped from the file, so that
+// whoever watches the process knows which image an instruction is from; other sections are copied.
 
 #define _GNU_SOURCE
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -46,26 +46,26 @@ static uint64_t number(const uint8_t* p, unsigned size) {
   return value;
 }
 
-struct file {
+struct mapped_file {
   const uint8_t* bytes;
   uint64_t size;
+  int descriptor;
 };
 
-static struct file map_file(const char* path) {
+static struct mapped_file map_file(const char* path) {
   struct stat status;
   const int descriptor = open(path, O_RDONLY);
   if (descriptor < 0 || fstat(descriptor, &status) != 0) fail("%s", strerror(errno));
-  struct file file = {.size = (uint64_t)status.st_size};
+  struct mapped_file file = {.size = (uint64_t)status.st_size};
   if (file.size < kHeaders) fail("this is no ECOFF file");
   file.bytes = mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (file.bytes == MAP_FAILED) fail("%s", strerror(errno));
-  close(descriptor);
+  file.descriptor = descriptor;
   return file;
 }
 
 struct range {
-  uint64_t start, end;  // pages
-  int rights;
+  uint64_t start, end;
 };
 
 /// Maps the pages of [start, end) that are not mapped yet.
@@ -82,13 +82,43 @@ static void map_pages(struct range* mapped, unsigned* count, uint64_t start, uin
     if (mmap((void*)page, free_end - page, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != (void*)page)
       fail("there is no room for the image at %#lx", page);
-    mapped[(*count)++] = (struct range){page, free_end, 0};
+    mapped[(*count)++] = (struct range){page, free_end};
     page = free_end - PAGE;
   }
 }
 
+static int is_loaded(const uint8_t* section) {
+  return number(section + 24, 8) != 0 && (number(section + 60, 4) & kExtended) != kComment;
+}
+
+/// Maps the sections in front of the data, where all of them have one distance between address and
+/// offset; an empty range: they have not.
+static struct range map_text(const struct mapped_file* file, uint64_t sections,
+                             uint64_t data_start) {
+  const struct range none = {0};
+  uint64_t start = UINT64_MAX, end = 0, distance = 0;
+  for (unsigned i = 0; i < sections; ++i) {
+    const uint8_t* section = file->bytes + kHeaders + i * kSection;
+    const uint64_t address = number(section + 16, 8), size = number(section + 24, 8),
+                   offset = number(section + 32, 8);
+    if (!is_loaded(section) || address >= data_start) continue;
+    if (size > HIGHEST || offset > file->size || size > file->size - offset || offset > address)
+      return none;
+    if (end != 0 && distance != address - offset) return none;
+    distance = address - offset;
+    if (address < start) start = address;
+    if (address + size > end) end = address + size;
+  }
+  start &= ~(PAGE - 1);
+  if (end == 0 || distance % PAGE != 0 || start < distance) return none;
+  void* place = mmap((void*)start, end - start, PROT_READ | PROT_EXEC,
+                     MAP_PRIVATE | MAP_FIXED_NOREPLACE, file->descriptor, start - distance);
+  if (place != (void*)start) fail("there is no room for the image at %#lx", start);
+  return (struct range){start, end};
+}
+
 /// Maps the image; the address of its entry.
-static uint64_t load_image(const struct file* file) {
+static uint64_t load_image(const struct mapped_file* file) {
   const uint8_t* h = file->bytes;
   if (number(h, 2) != kAlpha) fail("this is no ECOFF file for Alpha");
   if (number(h + 20, 2) != kHeaders - kFileHeader || number(h + kFileHeader, 2) != kDemandLoaded)
@@ -96,6 +126,7 @@ static uint64_t load_image(const struct file* file) {
   const uint64_t sections = number(h + 2, 2), data_start = number(h + kFileHeader + 48, 8);
   if (sections > kMostSections || kHeaders + sections * kSection > file->size)
     fail("its section headers are damaged");
+  const struct range text = map_text(file, sections, data_start);
   static struct range mapped[2 * kMostSections];
   unsigned count = 0;
   uint64_t code_end = 0;
@@ -103,8 +134,9 @@ static uint64_t load_image(const struct file* file) {
     const uint8_t* section = h + kHeaders + i * kSection;
     const uint64_t address = number(section + 16, 8), size = number(section + 24, 8),
                    offset = number(section + 32, 8);
-    if (size == 0 || (number(section + 60, 4) & kExtended) == kComment) continue;
+    if (!is_loaded(section)) continue;
     if (address > HIGHEST || size > HIGHEST) fail("its section %.8s is damaged", section);
+    if (address >= text.start && address + size <= text.end) continue;
     map_pages(mapped, &count, address, address + size);
     if (address < data_start && address + size > code_end) code_end = address + size;
     if (offset == 0) continue;
@@ -119,14 +151,20 @@ static uint64_t load_image(const struct file* file) {
   return number(h + kFileHeader + 32, 8);
 }
 
+/// A pair of the auxiliary vector.
+struct pair {
+  uint64_t kind, value;
+};
+enum { kLast = 0, kProgramHeaders = 3, kHeaderSize = 4, kHeaderCount = 5, kEntry = 9 };
+
 /// Enters the image with the stack as the system makes it. The words of the loader's own stack are
 /// copied: only the program headers of the auxiliary vector are another program's.
 static void enter(uint64_t entry, int count, char** arguments) {
   extern char** environ;
   unsigned variables = 0, pairs = 0;
   while (environ[variables] != NULL) ++variables;
-  const Elf64_auxv_t* given = (const Elf64_auxv_t*)(environ + variables + 1);
-  while (given[pairs].a_type != AT_NULL) ++pairs;
+  const struct pair* given = (const struct pair*)(environ + variables + 1);
+  while (given[pairs].kind != kLast) ++pairs;
   const uint64_t words = 1 + (uint64_t)count + 1 + variables + 1 + 2 * ((uint64_t)pairs + 1);
   uint64_t* stack = __builtin_alloca((words + 2) * sizeof *stack);
   stack = (uint64_t*)(((uintptr_t)stack + 15) & ~15ul);
@@ -137,12 +175,12 @@ static void enter(uint64_t entry, int count, char** arguments) {
   for (unsigned i = 0; i < variables; ++i) *next++ = (uint64_t)environ[i];
   *next++ = 0;
   for (unsigned i = 0; i < pairs; ++i) {
-    const uint64_t type = given[i].a_type;
-    if (type == AT_PHDR || type == AT_PHNUM || type == AT_PHENT) continue;
-    *next++ = type;
-    *next++ = type == AT_ENTRY ? entry : given[i].a_un.a_val;
+    const uint64_t kind = given[i].kind;
+    if (kind == kProgramHeaders || kind == kHeaderSize || kind == kHeaderCount) continue;
+    *next++ = kind;
+    *next++ = kind == kEntry ? entry : given[i].value;
   }
-  *next++ = AT_NULL;
+  *next++ = kLast;
   *next++ = 0;
   register uint64_t pv __asm__("$27") = entry;
   register uint64_t* sp __asm__("$1") = stack;
@@ -163,9 +201,10 @@ int main(int count, char** arguments) {
     return 2;
   }
   program = arguments[1];
-  const struct file file = map_file(program);
+  const struct mapped_file file = map_file(program);
   const uint64_t entry = load_image(&file);
   munmap((void*)file.bytes, file.size);
+  close(file.descriptor);
   fflush(NULL);
   enter(entry, count - 1, arguments + 1);
 }

@@ -75,6 +75,9 @@ debug clang5 clang --target=x86_64-linux-gnu -g -fPIE -pie "${free[@]}" "$source
 debug clang4 clang --target=x86_64-linux-gnu -gdwarf-4 -fdebug-types-section -fPIE -pie "${free[@]}" "$sources/program.c"
 debug throws $gxx -g -fPIE -pie "$sources/throws.cc"
 
+# A static program of Tru64's form.
+python3 -B "$sources/../../ecoff/images.py" --dec "$out/ecoff.interpreter" "$sources/../../programs/c/interpreter.c"
+
 [[ -n $respike ]] || exit 0
 for image in tiny program.static program.pie far library.so throws ia64.tiny ia64.library ia64.calls \
   x86_64.program.pie x86_64.library.so x86_64.throws pe.adjusted pe.high pe.handlers; do

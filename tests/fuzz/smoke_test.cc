@@ -56,7 +56,8 @@ Seeds make_seeds() {
     paths.insert(entry.path());
   Seeds seeds;
   for (const auto& path : paths) {
-    if (std::filesystem::is_directory(path)) continue;
+    if (std::filesystem::is_directory(path) || path.filename().string().starts_with("ecoff."))
+      continue;  // damaged images in ECOFF: unit/ecoff_reader_test.cc
     std::ifstream file(path, std::ios::binary);
     const Bytes bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const bool ia64 = path.filename().string().starts_with("ia64.");

