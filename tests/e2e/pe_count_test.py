@@ -226,6 +226,46 @@ def check_signatures(world):
     expect(len(common_names) > 600 and len(same) > 0.5 * len(common_names), f"{len(same)} of {len(common_names)}")
 
 
+def far_program(world):
+    """A program with 9 MB of code: procedures with a short way and 160 KB that run only if the argument is 0."""
+    parts, called, folder = 56, range(30, 56), world.scratch.folder()  # calls reach 4 MB
+    code = ["\t.set noat\n\t.set noreorder\n\t.text"]
+    for n in range(parts):
+        code.append(
+            f"\t.globl part{n}\n\t.ent part{n}\n\t.type part{n},@function\npart{n}:\n\t.frame $30,0,$26,0\n\t.prologue 0\n"
+            f"\tbeq $16,1f\n\taddq $16,{n},$0\n\tret $31,($26),1\n1:\t.rept 40000\n\taddq $1,$2,$3\n\t.endr\n"
+            f"\tlda $0,{n}($31)\n\tret $31,($26),1\n\t.end part{n}"
+        )
+    (folder / "parts.s").write_text("\n".join(code) + "\n")
+    source = "#include <stdio.h>\n" + "".join(f"long part{n}(long);\n" for n in range(parts))
+    source += "int main(int argc, char** argv) {\n  long s = 0, x = argc > 1 ? 0 : 5;\n"
+    source += "".join(f"  s = s * 3 + part{n}(x);\n" for n in called) + '  printf("%ld\\n", s);\n  return 0;\n}\n'
+    (folder / "main.c").write_text(source)
+    image = folder / "far.exe"
+    objects = pe_test.images.compile_sources([folder / "parts.s", folder / "main.c"], folder)
+    image.write_bytes(pe_test.link.link(objects, pe_test.link.Options(symbols=True)))
+    return image
+
+
+def check_far(world):
+    """Code that never ran moves out of reach of branches: stubs lead there, and the next rewriting knows the stubs."""
+    original = far_program(world)
+    counting = Counting(world, original)
+    expect(common.run_command([pe_test.NT, counting.image]).status == 0, "the counting program failed")
+    output, again, report = (world.scratch.file(name) for name in ("far.exe", "again.exe", "report"))
+    common.optimize(original, output, "--profile", counting.profile(), "--report", report)
+    expect(json.loads(report.read_text())["far_stubs"] > 0, "no far stubs")
+    common.optimize(output, again, "--layout", "random", "--seed", "1")
+    for args in ((), ("x",)):
+        expected = common.run_command([pe_test.NT, original, *args])
+        for image in (output, again):
+            for base in pe_test.BASES:
+                where = ["--base", hex(base)] if base else []
+                actual = common.run_command([pe_test.NT, *where, image, *args])
+                expect(actual == expected, common.describe_difference(expected, actual))
+    common.respike_ok("image", "verify", original, output)
+
+
 def check_refusals(world):
     """Damaged import tables, and addresses of 64 bits."""
     good = world.image("offsets").read_bytes()
@@ -259,6 +299,7 @@ def cases(scratch):
         yield case(f"{name} tables", check_tables, name)
         yield case(f"{name} left out", check_left_out, name)
     yield case("kernels measured", check_measured, "kernels")
+    yield case("far stubs", check_far)
     if "lua" in programs:
         yield case("ends", check_ends)
         yield case("signatures", check_signatures)
