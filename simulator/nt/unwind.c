@@ -335,15 +335,16 @@ static bool finish_epilog(struct registers* r, const struct function_entry* entr
     if (goes_elsewhere(word)) return false;
     raises |= writes_stack_pointer(word);
     const unsigned a = a_of(word), b = b_of(word), written = written_by(word);
+    const bool in_frame = known[b] && (b == kStackPointer || b == kFramePointer);
     unsigned from;
     bool result_known = false;
     if (opcode(word) == kLda || opcode(word) == kLdah) {
       now.integer[a] = now.integer[b] + displacement(word);
       result_known = known[b];
-    } else if (opcode(word) == kLoad && (b == kStackPointer || b == kFramePointer)) {
+    } else if (opcode(word) == kLoad && in_frame) {
       now.integer[a] = load64(now.integer[b] + displacement(word));
-      result_known = known[b];
-    } else if (opcode(word) == kLoadFloat && (b == kStackPointer || b == kFramePointer)) {
+      result_known = true;
+    } else if (opcode(word) == kLoadFloat && in_frame) {
       now.floating[a] = load64(now.integer[b] + displacement(word));
     } else if (is_move(word, &from)) {
       now.integer[c_of(word)] = now.integer[from];

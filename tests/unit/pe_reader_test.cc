@@ -194,6 +194,28 @@ TEST(PeLift, ProceduresWithHandlersStay) {
   EXPECT_EQ(procedure_at(program, At::kMain)->state, Procedure::State::opaque);
 }
 
+TEST(PeLift, ProceduresWithScopeTablesArePinned) {
+  for (const bool wide : {false, true}) {
+    std::string reason;
+    const auto state_for = [&](uint64_t scope_end) {
+      const Image image =
+          read({.handler = static_cast<uint32_t>(At::kLeaf), .scope_end = scope_end, .wide = wide});
+      const Program program = lifted(image);
+      EXPECT_EQ(find_violation(program), std::nullopt);
+      EXPECT_FALSE(procedure_at(program, At::kLeaf)->movable());
+      reason = procedure_at(program, At::kMain)->reason;
+      return procedure_at(program, At::kMain)->state;
+    };
+    // Words of 64 bits that hold places inside of procedures count as labels for jumps.
+    const auto understood = wide ? Procedure::State::opaque : Procedure::State::pinned;
+    EXPECT_EQ(state_for(At::kMain + 20), understood) << wide << reason;
+    EXPECT_EQ(state_for(At::kMain + 40), understood) << wide << reason;
+    EXPECT_EQ(state_for(At::kMain + 44), Procedure::State::opaque);
+    EXPECT_EQ(state_for(At::kMain + 8), Procedure::State::opaque);
+    EXPECT_EQ(state_for(At::kMain + 22), Procedure::State::opaque);
+  }
+}
+
 TEST(PeLift, HalvesThatAreNotUnderstoodKeepCodeInPlace) {
   for (const bool high : {false, true}) {
     const Image image = read({.high = high, .adds = true});

@@ -20,6 +20,7 @@ struct PeOptions {
   bool managed = false;
   bool certificate = false;
   uint32_t handler = 0;  // of the first procedure
+  uint64_t scope_end = 0;  // the end of the only record in its scope table; 0: no table
   bool symbols = true;
   bool wide = false;  // machine 0x284, PE32+
   bool adds = false;  // the half of an address is added to, rather than used
@@ -33,7 +34,8 @@ struct PeAddresses {
   // Procedures.
   static constexpr uint64_t kMain = kText, kChoose = kText + 0x40, kLeaf = kText + 0x80;
   // Data: a pointer to a procedure, a jump table, a variable.
-  static constexpr uint64_t kPointer = kData, kJumps = kData + 8, kVariable = kData + 0x20;
+  static constexpr uint64_t kPointer = kData, kJumps = kData + 8, kVariable = kData + 0x20,
+                            kScopes = kData + 0x40;
 };
 
 class PeFile : private PeAddresses {
@@ -168,16 +170,24 @@ class PeFile : private PeAddresses {
   }
 
   void write_data() {
-    data_.resize(0x40);
+    data_.resize(options_.scope_end == 0 ? 0x40 : 0x80);
     word(data_, kData, kPointer, kLeaf, options_.wide);
     word(data_, kData, kJumps, kChoose + 20);
     word(data_, kData, kJumps + 4, kChoose + 28);
     store(&data_[kVariable - kData], uint32_t{42});
+    if (options_.scope_end == 0) return;
+    store(&data_[kScopes - kData], uint32_t{1});
+    const uint64_t record[] = {kMain + 8, options_.scope_end, kLeaf, kMain + 32};
+    uint64_t address = kScopes;
+    for (const uint64_t value : record)
+      word(data_, kData, address += options_.wide ? 8 : 4, value, options_.wide);
   }
 
   void write_function_table() {
     const uint64_t entries[] = {
-        kMain, kMain + 40, options_.handler, 0, kMain + 8, kChoose, kChoose + 36, 0, 0, kChoose};
+        kMain,     kMain + 40, options_.handler, options_.scope_end == 0 ? 0 : kScopes,
+        kMain + 8, kChoose,    kChoose + 36,     0,
+        0,         kChoose};
     uint64_t address = kTable;
     for (const uint64_t value : entries) {
       word(table_, kTable, address, value, options_.wide);
