@@ -220,6 +220,15 @@ std::vector<uint64_t> likely_formed_addresses(const Lifter& lifter) {
   for (const CodeSection& code : lifter.code) {
     std::map<Register, std::pair<uint32_t, int64_t>> upper;  // the last symbol and half of each
     for (const Relocation& relocation : *code.relocations) {
+      if (relocation.role == RelocationRole::got_load && lifter.machine.gp != nullptr) {
+        const auto load_code = lifter.code_from(relocation.address);
+        const auto offset = load_code.empty() ? std::nullopt : lifter.machine.gp->offset(load_code);
+        const auto slot =
+            offset ? lifter.image.bytes_at(gp + static_cast<uint64_t>(*offset), 8) : std::nullopt;
+        if (slot && lifter.is_code_symbol(relocation.symbol))
+          places.push_back(load<uint64_t>(slot->data()));
+        continue;
+      }
       const bool low = relocation.role == RelocationRole::gp_low;
       if ((!low && relocation.role != RelocationRole::gp_high) ||
           !lifter.is_code_symbol(relocation.symbol) || !lifter.is_half(relocation.address, low))
