@@ -40,9 +40,9 @@ std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& rel
          lifter.machine.fixups.field(*low, ReferenceKind::gp_load_low);
 }
 
-/// Whether `anchor` was a landing pad of an image without unwind tables: whoever made the image left
-/// them out, and nobody gets there. A pad loads gp first, and no control comes from above, but for
-/// calls that do not return (see pads.cc).
+/// Whether `anchor` was a landing pad of an image without unwind tables: whoever made the image
+/// left them out, and nobody gets there. A pad loads gp first, and no control comes from above, but
+/// for calls that do not return (see pads.cc).
 bool was_pad(const Lifter& lifter, uint64_t anchor, uint64_t gp_load) {
   if (!lifter.unwind.fdes.empty() || lifter.image.names_procedures || anchor != gp_load)
     return false;
@@ -59,8 +59,8 @@ bool was_pad(const Lifter& lifter, uint64_t anchor, uint64_t gp_load) {
 bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor,
                uint64_t gp_load) {
   if (anchor == procedure.address) return true;
-  const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0 ||
-                   was_pad(lifter, anchor, gp_load);
+  const bool pad =
+      (lifter.marks_at(anchor) & kLandingPadMark) != 0 || was_pad(lifter, anchor, gp_load);
   const bool start = pad || lifter.is_entry_anchor(anchor, gp_load);
   const uint32_t range = lifter.range_at(start ? anchor : lifter.map().previous(anchor));
   if (range == kNone) return false;
@@ -235,8 +235,8 @@ std::vector<uint64_t> likely_formed_addresses(const Lifter& lifter) {
         continue;
       const Instruction& half = *lifter.instruction_at(relocation.address);
       const Operands operands = lifter.machine.operands(half);
-      const auto value = lifter.machine.fixups.field(
-          half, low ? ReferenceKind::gp_low : ReferenceKind::gp_high);
+      const auto value =
+          lifter.machine.fixups.field(half, low ? ReferenceKind::gp_low : ReferenceKind::gp_high);
       if (!low && operands.size > operands.uses) {
         upper[operands.registers[operands.uses]] = {relocation.symbol, value};
       } else if (low && operands.uses != 0) {

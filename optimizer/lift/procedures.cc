@@ -190,8 +190,8 @@ std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
   std::vector<uint64_t> result;
   for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i) {
     const Symbol& symbol = lifter.image.symbols[i];
-    const bool untyped = symbol.type == Symbol::Type::none ||
-                         symbol.type == Symbol::Type::object || names_start(lifter, symbol);
+    const bool untyped = symbol.type == Symbol::Type::none || symbol.type == Symbol::Type::object ||
+                         names_start(lifter, symbol);
     if (untyped && lifter.is_code_symbol(i)) result.push_back(symbol.value);
   }
   std::sort(result.begin(), result.end());
