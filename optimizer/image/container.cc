@@ -29,7 +29,7 @@ std::string names_of_containers() {
   std::string names;
   for (const Container* container : kContainers)
     names += fmt::format("{}{}",
-                         container == kContainers[0]             ? ""
+                         container == kContainers[0]              ? ""
                          : container == std::end(kContainers)[-1] ? " or "
                                                                   : ", ",
                          container->name);

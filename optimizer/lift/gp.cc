@@ -40,9 +40,9 @@ std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& rel
          lifter.machine.fixups.field(*low, ReferenceKind::gp_load_low);
 }
 
-/// Whether `anchor` was a landing pad of an image without unwind tables: whoever made the image left
-/// them out, and nobody gets there. A pad loads gp first, and no control comes from above, but for
-/// calls that do not return (see pads.cc).
+/// Whether `anchor` was a landing pad of an image without unwind tables: whoever made the image
+/// left them out, and nobody gets there. A pad loads gp first, and no control comes from above, but
+/// for calls that do not return (see pads.cc).
 bool was_pad(const Lifter& lifter, uint64_t anchor, uint64_t gp_load) {
   if (!lifter.unwind.fdes.empty() || lifter.image.names_procedures || anchor != gp_load)
     return false;
@@ -59,8 +59,8 @@ bool was_pad(const Lifter& lifter, uint64_t anchor, uint64_t gp_load) {
 bool is_anchor(const Lifter& lifter, const Procedure& procedure, uint64_t anchor,
                uint64_t gp_load) {
   if (anchor == procedure.address) return true;
-  const bool pad = (lifter.marks_at(anchor) & kLandingPadMark) != 0 ||
-                   was_pad(lifter, anchor, gp_load);
+  const bool pad =
+      (lifter.marks_at(anchor) & kLandingPadMark) != 0 || was_pad(lifter, anchor, gp_load);
   const bool start = pad || lifter.is_entry_anchor(anchor, gp_load);
   const uint32_t range = lifter.range_at(start ? anchor : lifter.map().previous(anchor));
   if (range == kNone) return false;
@@ -179,22 +179,82 @@ void share_gp_values(Lifter& lifter, const std::vector<bool>& failed) {
 
 }  // namespace
 
-std::vector<uint64_t> entries_that_load_gp(const Lifter& lifter) {
-  std::vector<std::pair<uint64_t, int64_t>> loads;  // places, and what they add
-  std::map<uint64_t, size_t> votes;
+namespace {
+
+/// Places of loads of gp from the procedure value, and what they add.
+using EntryLoads = std::vector<std::pair<uint64_t, int64_t>>;
+
+EntryLoads loads_from_procedure_value(const Lifter& lifter) {
+  EntryLoads loads;
   for (const CodeSection& code : lifter.code)
     for (const Relocation& relocation : *code.relocations) {
       if (relocation.role != RelocationRole::gp_load) continue;
       const auto value = gp_load_value(lifter, relocation);
       if (!value) continue;
       const Operands operands = lifter.machine.operands(*lifter.instruction_at(relocation.address));
-      if (operands.uses == 0 || operands.registers[0] != lifter.machine.abi.procedure_value)
-        continue;
-      loads.emplace_back(relocation.address, *value);
-      ++votes[relocation.address + static_cast<uint64_t>(*value)];
+      if (operands.uses != 0 && operands.registers[0] == lifter.machine.abi.procedure_value)
+        loads.emplace_back(relocation.address, *value);
     }
+  return loads;
+}
+
+/// The gp that most of the loads give, if they stand at entries. There is at least one load.
+uint64_t likely_gp(const EntryLoads& loads) {
+  std::map<uint64_t, size_t> votes;
+  for (const auto& [place, value] : loads) ++votes[place + static_cast<uint64_t>(value)];
+  return std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
+}
+
+void sort_places(std::vector<uint64_t>& places) {
+  std::ranges::sort(places);
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+}
+
+}  // namespace
+
+std::vector<uint64_t> likely_formed_addresses(const Lifter& lifter) {
+  std::vector<uint64_t> places;
+  const EntryLoads loads = loads_from_procedure_value(lifter);
+  if (loads.empty()) return places;
+  const uint64_t gp = likely_gp(loads);
+  for (const CodeSection& code : lifter.code) {
+    std::map<Register, std::pair<uint32_t, int64_t>> upper;  // the last symbol and half of each
+    for (const Relocation& relocation : *code.relocations) {
+      if (relocation.role == RelocationRole::got_load && lifter.machine.gp != nullptr) {
+        const auto load_code = lifter.code_from(relocation.address);
+        const auto offset = load_code.empty() ? std::nullopt : lifter.machine.gp->offset(load_code);
+        const auto slot =
+            offset ? lifter.image.bytes_at(gp + static_cast<uint64_t>(*offset), 8) : std::nullopt;
+        if (slot && lifter.is_code_symbol(relocation.symbol))
+          places.push_back(load<uint64_t>(slot->data()));
+        continue;
+      }
+      const bool low = relocation.role == RelocationRole::gp_low;
+      if ((!low && relocation.role != RelocationRole::gp_high) ||
+          !lifter.is_code_symbol(relocation.symbol) || !lifter.is_half(relocation.address, low))
+        continue;
+      const Instruction& half = *lifter.instruction_at(relocation.address);
+      const Operands operands = lifter.machine.operands(half);
+      const auto value =
+          lifter.machine.fixups.field(half, low ? ReferenceKind::gp_low : ReferenceKind::gp_high);
+      if (!low && operands.size > operands.uses) {
+        upper[operands.registers[operands.uses]] = {relocation.symbol, value};
+      } else if (low && operands.uses != 0) {
+        const auto known = upper.find(operands.registers[operands.uses - 1]);
+        if (known != upper.end() && known->second.first == relocation.symbol)
+          places.push_back(gp + static_cast<uint64_t>(known->second.second + value));
+      }
+    }
+  }
+  sort_places(places);
+  return places;
+}
+
+std::vector<uint64_t> entries_that_load_gp(const Lifter& lifter) {
   std::vector<uint64_t> entries;
+  const EntryLoads loads = loads_from_procedure_value(lifter);
   if (loads.empty()) return entries;
+  const uint64_t gp = likely_gp(loads);
   // Where the instruction above leaves the next address in that register, there need not be an
   // entry.
   const auto is_left_by_call = [&](uint64_t place) {
@@ -207,16 +267,13 @@ std::vector<uint64_t> entries_that_load_gp(const Lifter& lifter) {
            std::any_of(operands.registers + operands.uses, operands.registers + operands.size,
                        [&](Register r) { return r == lifter.machine.abi.procedure_value; });
   };
-  const uint64_t gp =
-      std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; })->first;
   for (const auto& [place, value] : loads) {
     const uint64_t entry = gp - static_cast<uint64_t>(value);
     if (entry <= place && lifter.code_at(entry) == lifter.code_at(place) &&
         lifter.map().starts_group(entry) && !is_left_by_call(entry))
       entries.push_back(entry);
   }
-  std::ranges::sort(entries);
-  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  sort_places(entries);
   return entries;
 }
 

@@ -10,6 +10,11 @@
 // Example: the symbols f (32 bytes), f.cold (16 bytes) and an FDE without a symbol give two
 // procedures: f with two ranges, and one with a made-up name.
 //
+// Some images name few procedures, or do not say where they end (Image::names_procedures). There,
+// gaps are cut where somebody calls or keeps the address of code into which no control runs, and
+// where code loads gp from the procedure value. A cut too many does no harm: branches between
+// procedures are understood.
+//
 // A gap may be data. It counts as code when code leads to it (a branch, a call by name, start-up
 // code, control that runs into it) or when it has relocations that only instructions have.
 // Otherwise it stays as it is, byte for byte, and so does any code to which it would branch if it
@@ -185,8 +190,8 @@ std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
   std::vector<uint64_t> result;
   for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i) {
     const Symbol& symbol = lifter.image.symbols[i];
-    const bool untyped = symbol.type == Symbol::Type::none ||
-                         symbol.type == Symbol::Type::object || names_start(lifter, symbol);
+    const bool untyped = symbol.type == Symbol::Type::none || symbol.type == Symbol::Type::object ||
+                         names_start(lifter, symbol);
     if (untyped && lifter.is_code_symbol(i)) result.push_back(symbol.value);
   }
   std::sort(result.begin(), result.end());
@@ -293,7 +298,8 @@ std::vector<uint64_t> places_behind_zeros(const Lifter& lifter) {
 /// them or keeps their addresses, sorted.
 std::vector<uint64_t> unnamed_entries(const Lifter& lifter) {
   if (lifter.image.names_procedures) return {};
-  std::vector<uint64_t> places = {lifter.image.entry};
+  std::vector<uint64_t> places = likely_formed_addresses(lifter);
+  places.push_back(lifter.image.entry);
   for (const CodeSection& code : lifter.code)
     for (size_t i = 0; i < code.marks.size(); ++i)
       if (lifter.machine.facts(code.instructions[i]).flow == ControlFlow::call)

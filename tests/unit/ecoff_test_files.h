@@ -153,10 +153,10 @@ class EcoffFile : private EcoffAddresses {
     of_text(kMain + 20, 5, 3, false);
     of_text(kMain + 20, 8, kLeafSymbol);
     code(kMain, {high, low,
-                 0x23defff0,  // lda sp,-16(sp)
-                 0xb75e0000,  // stq ra,0(sp)
+                 0x23defff0,                // lda sp,-16(sp)
+                 0xb75e0000,                // stq ra,0(sp)
                  at_gp(0xa77d0000, kLita),  // ldq t12,leaf(gp)
-                 0x6b5b4000,                                  // jsr ra,(t12)
+                 0x6b5b4000,                // jsr ra,(t12)
                  again, again_low,
                  0xd3400000 | ((kChoose + 8 - (kMain + 36)) >> 2 & 0x1fffff),  // bsr ra,choose
                  0xa75e0000,                                                   // ldq ra,0(sp)
@@ -165,17 +165,16 @@ class EcoffFile : private EcoffAddresses {
     of_text(kMain + 32, 7, 1, false);
     const auto [choose_high, choose_low] = gp_load(kChoose, 0x27bb0000, kChoose);
     of_text(kChoose + 8, 4, 2, false);
-    code(kChoose, {choose_high, choose_low,
-                   at_gp(0xa43d0000, kLita + 8),  // ldq t0,table(gp)
-                   0x42010441,                    // s4addq a0,t0,t0
-                   0xa0210000,                    // ldl t0,0(t0)
-                   0x43a10401,                    // addq gp,t0,t0
-                   0x6be10000,                    // jmp (t0)
-                   0x201f0007,                    // lda v0,7(zero)
-                   0x6bfa8001,                    // ret
-                   0x201f0009,                    // lda v0,9(zero)
-                   0x6bfa8001});                  // ret
-    code(kLeaf, {0x201f0001, 0x6bfa8001});        // lda v0,1(zero); ret
+    code(kChoose, {choose_high, choose_low, at_gp(0xa43d0000, kLita + 8),  // ldq t0,table(gp)
+                   0x42010441,                                             // s4addq a0,t0,t0
+                   0xa0210000,                                             // ldl t0,0(t0)
+                   0x43a10401,                                             // addq gp,t0,t0
+                   0x6be10000,                                             // jmp (t0)
+                   0x201f0007,                                             // lda v0,7(zero)
+                   0x6bfa8001,                                             // ret
+                   0x201f0009,                                             // lda v0,9(zero)
+                   0x6bfa8001});                                           // ret
+    code(kLeaf, {0x201f0001, 0x6bfa8001});                                 // lda v0,1(zero); ret
   }
 
   void write_data() {

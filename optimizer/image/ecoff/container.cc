@@ -46,14 +46,13 @@ void require_rewritable(const Image& image) {
              fmt::format("it describes its frames in {}, which Respike does not read: its code has "
                          "to stay where it is",
                          section.name));
-  if (headers.data_start <= headers.text_start)
-    refuse(image, "its data lies in front of its code");
+  if (headers.data_start <= headers.text_start) refuse(image, "its data lies in front of its code");
   bool code_has_relocations = false;
   for (const RelocationTable& table : image.relocations) {
     const bool code = image.sections[table.target].executable();
     code_has_relocations |= code && !table.relocations.empty();
-    const auto unknown = std::ranges::find(table.relocations, RelocationRole::unsupported,
-                                           &Relocation::role);
+    const auto unknown =
+        std::ranges::find(table.relocations, RelocationRole::unsupported, &Relocation::role);
     if (!code && unknown != table.relocations.end())
       refuse(image, fmt::format("the word at {:#x} has a relocation of type {}, which is not "
                                 "understood",

@@ -77,8 +77,7 @@ class HeaderReader {
                  "-non_shared",
            offsetof(FileHeader, flags));
     if (header.optional_header_size != sizeof(OptionalHeader))
-      fail("the size of its optional header is not 80",
-           offsetof(FileHeader, optional_header_size));
+      fail("the size of its optional header is not 80", offsetof(FileHeader, optional_header_size));
   }
 
   void read_sections(uint32_t count) {

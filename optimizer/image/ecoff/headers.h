@@ -22,9 +22,7 @@ struct SectionHeader {
   bool is(uint32_t extended) const { return (flags & kExtendedMask) == extended; }
   bool loaded() const { return !is(kComment) && size != 0; }
   bool has_contents() const { return offset != 0 && size != 0; }
-  bool code() const {
-    return (flags & kExtended) == 0 && (flags & (kText | kInit | kFini)) != 0;
-  }
+  bool code() const { return (flags & kExtended) == 0 && (flags & (kText | kInit | kFini)) != 0; }
   uint64_t end() const { return address + size; }
 };
 

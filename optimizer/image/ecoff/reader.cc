@@ -93,10 +93,9 @@ class Reader {
                                                 : Section::Kind::contents;
     if (!header.is(kComment)) section.properties = Section::kAllocated;
     if (header.code()) section.properties |= Section::kExecutable;
-    const bool in_text = headers_.data_start > headers_.text_start &&
-                         header.address < headers_.data_start;
-    if (section.allocated() && !header.code() && !in_text)
-      section.properties |= Section::kWritable;
+    const bool in_text =
+        headers_.data_start > headers_.text_start && header.address < headers_.data_start;
+    if (section.allocated() && !header.code() && !in_text) section.properties |= Section::kWritable;
     section.address = section.allocated() ? header.address : 0;
     section.offset = header.offset;
     section.size = header.size;
@@ -180,8 +179,7 @@ class Reader {
     symbol.name = text(names, record.name, offset);
     symbol.value = record.value;
     symbol.raw = static_cast<uint8_t>(kFromFile | type);
-    symbol.visibility =
-        static_cast<uint8_t>(storage | (record.flags & kFlagsMask) << kFlagsShift);
+    symbol.visibility = static_cast<uint8_t>(storage | (record.flags & kFlagsMask) << kFlagsShift);
     symbol.local = type == kStaticProcedure;
     symbol.section = section_of(symbol.value, storage);
     if (!symbol.defined_in_section()) return symbol;

@@ -89,7 +89,12 @@ static_assert(sizeof(ExternalSymbol) == 24);
 
 // Types of symbols, and storage classes.
 enum : unsigned { kGlobal = 1, kProcedure = 6, kStaticProcedure = 14 };
-enum : unsigned { kClassText = 1, kClassAbsolute = 5, kClassUndefined = 6, kClassSmallUndefined = 21 };
+enum : unsigned {
+  kClassText = 1,
+  kClassAbsolute = 5,
+  kClassUndefined = 6,
+  kClassSmallUndefined = 21
+};
 inline constexpr unsigned kClassShift = 6, kTypeMask = 0x3f, kClassMask = 0x1f;
 inline constexpr uint32_t kNoIndex = 0xfffff, kIndexShift = 12, kNoFile = 0xffffffff;
 

@@ -1,8 +1,8 @@
 // The tables of relocations: types and their roles, numbers and their sections.
 //
-// The types are those of ELF for Alpha, which took them over, as far as 18. Example: type 6 (GPDISP)
-// marks the first of two instructions that compute gp; its field for a symbol holds the distance to
-// the second.
+// The types are those of ELF for Alpha, which took them over, as far as 18. Example: type 6
+// (GPDISP) marks the first of two instructions that compute gp; its field for a symbol holds the
+// distance to the second.
 //
 // Types that compute on a stack (OP_PUSH to OP_PRSHIFT), switch to another gp (GPVALUE) or are for
 // large displacements (IMMED) are not understood.

@@ -14,12 +14,9 @@ inline constexpr size_t kLongestSectionName = 8;
 
 /// In the file, and in an Image.
 inline constexpr std::pair<std::string_view, std::string_view> kSectionNames[] = {
-    {".lita", kLinkageTable},
-    {".textrsp", ".text.respike"},
-    {".bssrsp", ".bss.respike"},
-    {".strtrsp", ".text.respike.start"},
-    {".cntrrsp", ".respike.counters"},
-    {".notersp", kNoteSection}};
+    {".lita", kLinkageTable},          {".textrsp", ".text.respike"},
+    {".bssrsp", ".bss.respike"},       {".strtrsp", ".text.respike.start"},
+    {".cntrrsp", ".respike.counters"}, {".notersp", kNoteSection}};
 
 inline std::string neutral_name(std::string_view name) {
   for (const auto& [in_file, neutral] : kSectionNames)

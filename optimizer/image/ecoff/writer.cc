@@ -2,8 +2,8 @@
 //
 // Data stays at its addresses, so the sections of the input stay, too. New code goes behind the
 // text, into the hole between text and data: the system maps all of the text by one entry of the
-// optional header, which grows. In the file, data comes directly behind the text, so it moves there.
-// Everything behind the contents is written anew: relocations, Respike's note, and symbols.
+// optional header, which grows. In the file, data comes directly behind the text, so it moves
+// there. Everything behind the contents is written anew: relocations, Respike's note, and symbols.
 //
 // Example: .text .fini .rdata | .data .lita .bss becomes
 // .text .fini .rdata .textrsp | .data .lita .bss, with .notersp in the file only.
@@ -129,8 +129,9 @@ class Writer {
       if (kept && !section.contents.empty() && section.record.offset < headers_end_)
         fail("there is no room for the headers of new sections in front of its first section");
       if (section.text && section.record.address + section.record.size > headers_.data_start)
-        fail("there is no room for new code between its text and its data: link the data to a "
-             "higher address, such as 0x140000000");
+        fail(
+            "there is no room for new code between its text and its data: link the data to a "
+            "higher address, such as 0x140000000");
     }
   }
 
@@ -220,7 +221,7 @@ class Writer {
   uint32_t number_for(const Symbol& section) const {
     if (section.section == 0 || section.section >= input_.sections.size()) return kTextSection;
     const uint32_t number = number_of_section(name_in_file(input_.sections[section.section].name));
-    return number != 0 ? number
+    return number != 0                                     ? number
            : input_.sections[section.section].executable() ? kTextSection
                                                            : kNumbers;
   }
@@ -231,9 +232,10 @@ class Writer {
       const auto section = std::ranges::find(sections_, table.target, &OutputSection::number);
       if (section == sections_.end()) continue;
       if (table.relocations.size() > kMostRelocations)
-        fail(fmt::format("the rewritten code has {} relocations; a section of an ECOFF image can "
-                         "have {}",
-                         table.relocations.size(), kMostRelocations));
+        fail(
+            fmt::format("the rewritten code has {} relocations; a section of an ECOFF image can "
+                        "have {}",
+                        table.relocations.size(), kMostRelocations));
       file_.resize(align_up(file_.size(), 8));
       section->record.relocations = file_.size();
       section->record.relocation_count = static_cast<uint16_t>(table.relocations.size());
@@ -302,8 +304,8 @@ class Writer {
 
     auto optional = *reinterpret_cast<const OptionalHeader*>(&input_.file[sizeof header]);
     optional.entry = output_.entry;
-    optional.text_size = std::max<uint64_t>(
-        optional.text_size, align_up(text_end_ - headers_.text_start, kPage));
+    optional.text_size =
+        std::max<uint64_t>(optional.text_size, align_up(text_end_ - headers_.text_start, kPage));
     for (const OutputSection& section : sections_) {
       const uint64_t end = section.record.address + section.record.size;
       if (section.record.flags == kZero && end > optional.zero_start)
