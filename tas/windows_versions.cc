@@ -166,6 +166,10 @@ fs::path make_windows_versions(const std::vector<Substitution>& substitutions,
     fs::remove_all(made_in, error);
     fs::create_directory(made_in, error);
     if (error) throw Error(fmt::format("it cannot be made: {}", error.message()), made_in);
+    // Whoever can write there decides what runs.
+    constexpr fs::perms kOthersRead = static_cast<fs::perms>(0755);
+    fs::permissions(all, kOthersRead, error);
+    fs::permissions(made_in, kOthersRead, error);
     make_copies(versions, place, made_in);
     fs::rename(made_in, place, error);
     if (error) fs::remove_all(made_in, error);

@@ -52,6 +52,7 @@ static struct module* owners[kMostNumbers];
 static __thread struct block* own;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t at_end;
+static struct sigaction handled_before;  // how other unknown instructions are handled
 
 static const uint8_t* directory_of(const struct module* module) {
   if (module->is_system || module->image.directory_size[kThreadData] < kSize) return NULL;
@@ -127,8 +128,6 @@ void call_thread_data_functions(const struct module* module, enum reason reason)
 
 // ---- rdteb
 
-static struct sigaction action_before;  // of SIGILL
-
 /// The processor does not know an instruction: if that is rdteb, its result is made here.
 static void on_unknown_instruction(int signal_number, siginfo_t* info, void* context) {
   mcontext_t* machine = &((ucontext_t*)context)->uc_mcontext;
@@ -136,8 +135,8 @@ static void on_unknown_instruction(int signal_number, siginfo_t* info, void* con
   memcpy(&behind, (void*)(machine->sc_pc - 4), sizeof behind);
   memcpy(&here, (void*)machine->sc_pc, sizeof here);
   if (behind != kReadBlock && here != kReadBlock) {
-    if ((action_before.sa_flags & SA_SIGINFO) != 0)
-      action_before.sa_sigaction(signal_number, info, context);
+    if ((handled_before.sa_flags & SA_SIGINFO) != 0)
+      handled_before.sa_sigaction(signal_number, info, context);
     else
       signal(signal_number, SIG_DFL);
     return;
@@ -182,5 +181,5 @@ void serve_thread_data(void) {
   struct sigaction action = {.sa_sigaction = on_unknown_instruction,
                              .sa_flags = SA_SIGINFO | SA_NODEFER};
   pthread_key_create(&at_end, end_thread);
-  sigaction(SIGILL, &action, &action_before);
+  sigaction(SIGILL, &action, &handled_before);
 }

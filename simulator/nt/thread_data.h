@@ -5,7 +5,7 @@
 
 #include "modules.h"
 
-/// Lets threads ask for their block (rdteb).
+/// Lets threads ask for their block (rdteb). Other handlers of unknown instructions come first.
 void serve_thread_data(void);
 /// Gives the module a number and a block in each thread, if the module has thread-local data.
 void add_thread_data(struct module* module);
