@@ -25,7 +25,7 @@ import images  # noqa: E402
 import link  # noqa: E402
 
 # signals.c ends by abort(), and no report is written.
-PROGRAMS = (*(p for p in pe_test.SMALL if p != "signals"), "lua")
+PROGRAMS = (*(p for p in pe_test.SMALL if p != "signals"), "lua", "sqlite3")
 LAYOUTS = {
     "original": [["--layout", "original"]],
     "random 1": [["--layout", "random", "--seed", "1"]],
@@ -35,7 +35,7 @@ LAYOUTS = {
     "second round": [["--layout", "random", "--seed", "3"], ["--layout", "random", "--seed", "4"]],
     "second scatter": [["--layout", "scatter", "--seed", "3"], ["--layout", "scatter", "--seed", "4"]],
 }
-LEAST_STOPS = {"offsets": 80, "interpreter": 350, "processes": 300, "shapes": 500, "lua": 20000}
+LEAST_STOPS = {"offsets": 80, "interpreter": 350, "processes": 300, "shapes": 500, "lua": 20000, "sqlite3": 60000}
 
 
 def read_report(path):
