@@ -78,17 +78,6 @@ Layout make_profiled_layout(const Program& program, const LayoutOptions& wanted,
   return instead;
 }
 
-/// Where unwinders read prologs, each piece of a procedure gets a prolog in front, for which hot
-/// chains as pieces of their own cost too much: on Lua, as linked 15.7 million instruction cache
-/// misses, then 15.9 million, and 11.3 million with hot parts as pieces.
-LayoutOptions fit_to_unwinders(const Program& program, LayoutOptions options) {
-  const UnwindFormat* unwind = unwind_format_of(*program.image);
-  if (unwind != nullptr && unwind->reads_prologs &&
-      options.pieces == LayoutOptions::Pieces::colour)
-    options.pieces = LayoutOptions::Pieces::place;
-  return options;
-}
-
 Layout make_layout(const Program& program, const OptimizeOptions& options,
                    std::span<const ExecutedCode> input, Forecast* forecast) {
   switch (options.order) {
@@ -99,8 +88,7 @@ Layout make_layout(const Program& program, const OptimizeOptions& options,
     case OptimizeOptions::Order::scatter:
       return scattered_layout(program, options.seed);
     case OptimizeOptions::Order::profiled:
-      return make_profiled_layout(program, fit_to_unwinders(program, options.layout),
-                                  options.only_if_gained, input, forecast);
+      return make_profiled_layout(program, options.layout, options.only_if_gained, input, forecast);
   }
   return {};
 }

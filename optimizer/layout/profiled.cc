@@ -233,8 +233,18 @@ class Builder {
     for (auto& [part, chains] : cuts) add_pieces(id, std::move(chains), part);
   }
 
+  /// Whether unwinders read the prolog of the procedure: its states are lists of instructions then.
+  /// Each piece gets a copy of the prolog in front, for which chains as pieces cost too much: on
+  /// Lua 15.9 million instruction cache misses instead of 11.3 million.
+  bool needs_prologs(ProcedureId id) const {
+    const uint32_t state = program_[id].blocks.front().cfi_state;
+    return state < program_.unwind.states.size() &&
+           program_.unwind.states[state].cfa_is_expression;
+  }
+
   void add_pieces(ProcedureId id, Chains chains, Part part) {
-    const bool apart = part == Part::hot && options_.pieces == Pieces::colour;
+    const bool apart =
+        part == Part::hot && options_.pieces == Pieces::colour && !needs_prologs(id);
     const size_t first = pieces_.size();
     for (auto& chain : chains) {
       if (chain.empty()) continue;
