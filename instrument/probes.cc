@@ -255,7 +255,8 @@ bool ProbeInserter::record_target(ProcedureId id, BlockId block_id, uint32_t cou
   if (!code_.can_record({&jump, input_bytes(program_, jump)}) ||
       !choose_registers(probe, facts_of(id, block_id)[last], code_.jump_register(jump)))
     return false;
-  if (keeps_prologs_ && probe.saved != 0) return false;  // behind the call the frame would be deeper
+  if (keeps_prologs_ && probe.saved != 0)
+    return false;  // behind the call the frame would be deeper
   keep(id, probe);
   return true;
 }

@@ -39,7 +39,8 @@ void close_prologs(const Program& program, const Procedure& procedure, const Bas
     if (changed) open[i] = false;
     const Operands operands = machine.operands(block.instructions[i]);
     const Register* const last = operands.registers + operands.size;
-    changed |= std::find(operands.registers + operands.uses, last, machine.abi.stack_pointer) != last;
+    changed |=
+        std::find(operands.registers + operands.uses, last, machine.abi.stack_pointer) != last;
   }
 }
 

@@ -32,7 +32,8 @@ constexpr uint32_t kMostDescriptors = 4096, kMostFunctions = 1 << 18;
 /// Reads through the sections of the input.
 class Tables {
  public:
-  explicit Tables(const Image& image) : image_(image), headers_(read_headers(image.file, image.path)) {}
+  explicit Tables(const Image& image)
+      : image_(image), headers_(read_headers(image.file, image.path)) {}
 
   const Headers& headers() const { return headers_; }
   size_t slot_size() const { return headers_.wide ? 8 : 4; }
