@@ -227,8 +227,10 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       const uint32_t node = first_[p] + call.block;
       if (end_[node] == End::anything) continue;
       end_[node] = end_of(call);
-      // A stub that routines of other conventions are called through, too.
-      if (end_[node] == End::unknown_tail && is_called_otherwise(p)) end_[node] = End::anything;
+      // On Windows NT, routines of other conventions are called through stubs, too.
+      if (end_[node] == End::unknown_tail && program_.image != nullptr &&
+          program_.image->calling_standard == CallingStandard::windows && is_called_otherwise(p))
+        end_[node] = End::anything;
       if (call.known())
         solving.callee_entry[node - solving.first] = entry_of(call.callee, call.entry);
     }
