@@ -75,10 +75,15 @@ std::vector<InterceptedProgram> Environment::interceptions(const ApplicationRow&
       if (s.original == main || std::ranges::find(mains, s.original) == mains.end())
         intercepted.substitutions.push_back({s, records[s.original]});
     if (intercepted.substitutions.empty()) continue;
-    if (program.platform->windows)
-      intercepted.versions = make_windows_versions(usable_substitutions(program, all, {}),
-                                                   unchanged_images(application, all),
-                                                   database_.files() / kWindowsVersions);
+    if (program.platform->windows) try {
+        intercepted.versions = make_windows_versions(usable_substitutions(program, all, {}),
+                                                     unchanged_images(application, all),
+                                                     database_.files() / kWindowsVersions);
+      } catch (const Error& error) {
+        if (options.warn)
+          options.warn(fmt::format("{} runs as it is: {}", application.name, error.what()));
+        continue;
+      }
     if (application.mode == Mode::instrumented && program.view.dynamic) try {
         intercepted.notes = prepare_notes(notes_folder(application), *program.platform);
       } catch (const Error& error) {

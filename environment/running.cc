@@ -213,7 +213,8 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   if (application.mode != Mode::original) require_one_machine(application);
   launch.substitutions = substitutions(application, options);
   launch.versions = database_.files() / kWindowsVersions;
-  launch.unchanged = unchanged_images(application, launch.substitutions);
+  if (program.platform->windows)
+    launch.unchanged = unchanged_images(application, launch.substitutions);
   std::optional<FaultRow> fault;
   if (application.mode == Mode::optimized) fault = active_fault(application, launch.substitutions);
   if (fault) {

@@ -49,6 +49,7 @@ void add_sections(int memory, const MappedFile& file, std::vector<MappedFile>& f
   const uint64_t table = coff + 24 + (word(coff + 20) & 0xffff);
   for (uint64_t at = table; at < table + 40 * count && at + 40 <= headers.size(); at += 40) {
     const uint64_t start = file.start + word(at + 12);
+    if (start < file.end) continue;  // the file as it is, not an image that a loader put here
     const uint64_t length = std::min(word(at + 8), word(at + 16));
     files.push_back({start, start + length, word(at + 20), file.path});
   }

@@ -1,26 +1,14 @@
-// respike-nt: starts a program for Windows NT on Alpha. It stands in for a machine.
-//
-// The loader (loader.c) is a program for Linux on Alpha, so the emulator of that platform runs it.
-// Example: "respike-nt lua.exe script.lua" becomes
-// "qemu-alpha -L /usr/alpha-linux-gnu /.../respike-nt-loader lua.exe script.lua".
+// respike-nt: starts a program for Windows NT on Alpha. It stands in for a machine (../stand_in.h).
 //
 // Exit status: the program's; 125 when it could not be started.
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <string>
-#include <vector>
 
-#include "host/platform.h"
+#include "simulator/stand_in.h"
 
 namespace {
 
-constexpr int kFailed = 125;
-constexpr const char* kLoader = "respike-nt-loader";
 constexpr const char* kUsage =
     "Runs a program for Windows NT on Alpha, with the C library in the place of NT's libraries.\n"
     "\n"
@@ -32,11 +20,6 @@ constexpr const char* kUsage =
     "  --opened FOLDER      where libraries that the program opens are noted\n"
     "  --substitutes FILE   versions that run in the place of images, as Respike writes them\n"
     "  --help               prints this\n";
-
-int fail(const std::string& message) {
-  std::fprintf(stderr, "respike-nt: %s\n", message.c_str());
-  return kFailed;
-}
 
 }  // namespace
 
@@ -51,20 +34,5 @@ int main(int count, char** arguments) {
     std::fputs(kUsage, stderr);
     return 2;
   }
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto loader = self.parent_path() / kLoader;
-  if (!std::filesystem::exists(loader, error))
-    return fail("its loader " + loader.string() +
-                " is missing: it was built without a compiler for Alpha");
-  const respike::Platform& platform = respike::platform_of(respike::MachineId::alpha);
-  std::vector<std::string> words = {std::string(platform.emulator),
-                                    std::string(platform.sysroot_option),
-                                    std::string(platform.sysroot), loader.string()};
-  words.insert(words.end(), arguments + 1, arguments + count);
-  std::vector<char*> command;
-  for (std::string& word : words) command.push_back(word.data());
-  command.push_back(nullptr);
-  execvp(command[0], command.data());
-  return fail(words[0] + " cannot be started: " + std::strerror(errno));
+  return respike::simulator::start_loader("respike-nt", count, arguments);
 }

@@ -138,6 +138,9 @@ static char* find_library(const char* name) {
     return access(complete, R_OK) == 0 ? absolute(complete) : NULL;
   const char* beside = running_program->path;
   char* found = find_in(beside, running_program->name - beside - 1, complete);
+  char real[PATH_MAX];  // the program may have been started by a link
+  if (found == NULL && realpath(beside, real) != NULL)
+    found = find_in(real, last_part(real) - real - 1, complete);
   if (found == NULL) found = find_in(".", 1, complete);
   const char* list = getenv("PATH");
   while (found == NULL && list != NULL && *list != 0) {
@@ -263,7 +266,7 @@ static void bind_imports(struct module* module) {
     const uint8_t* fields = at(image, descriptor, 20);
     const uint32_t table = load32(fields + 16);
     uint32_t names = load32(fields);
-    if (load32(fields + 12) == 0) return;
+    if (load32(fields + 12) == 0 || table == 0) return;
     if (names == 0) names = table;
     const char* name = text_in(image, load32(fields + 12));
     struct module* library = needed(name, false);

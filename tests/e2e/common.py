@@ -529,6 +529,20 @@ class Symbol:
     other: str
 
 
+def real_sources(name):
+    """The C files of lua, bzip2 or sqlite3, or None when Debian's sources were unreachable."""
+    folder = PROGRAMS / "sources"
+    files = {
+        "lua": [f for f in sorted((folder / "lua5.4" / "src").glob("*.c")) if f.name != "luac.c"],
+        "bzip2": [
+            folder / "bzip2" / f"{f}.c"
+            for f in "blocksort bzip2 bzlib compress crctable decompress huffman randtable".split()
+        ],
+        "sqlite3": [folder / "sqlite3-amalgamation" / f for f in ("sqlite3.c", "shell.c")],
+    }[name]
+    return files if files and all(f.exists() for f in files) else None
+
+
 def procedure_of_piece(name):
     """The name of the procedure that a symbol's name is a piece of: "walk" of "walk.frag.2", "walk.cold" and
     "_Z4walkv" of "_Z4walkv.cold.frag.2"."""

@@ -41,17 +41,8 @@ FLAGS = {
 
 def sources_of(name):
     """The sources of a program, or None when Debian's sources were unreachable."""
-    folder = common.PROGRAMS / "sources"
-    if name == "lua":
-        files = sorted((folder / "lua5.4" / "src").glob("*.c"))
-        return [f for f in files if f.name != "luac.c"] or None
-    if name == "bzip2":
-        files = [folder / "bzip2" / f"{f}.c" for f in
-                 "blocksort bzip2 bzlib compress crctable decompress huffman randtable".split()]
-        return files if all(f.exists() for f in files) else None
-    if name == "sqlite3":
-        files = [folder / "sqlite3-amalgamation" / f for f in ("sqlite3.c", "shell.c")]
-        return files if all(f.exists() for f in files) else None
+    if name in ("lua", "bzip2", "sqlite3"):
+        return common.real_sources(name)
     source = common.ROOT / "tests" / "pe" / "programs" / "shapes.cc" if name == "shapes" else SOURCES / f"{name}.c"
     return [source, START] if name in ENTRIES else [source]
 

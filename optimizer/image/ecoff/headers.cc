@@ -81,7 +81,9 @@ class HeaderReader {
   }
 
   void read_sections(uint32_t count) {
+    constexpr uint32_t kMostSections = 256;  // Tru64 knows some twenty names
     if (count == 0) fail("it has no sections", offsetof(FileHeader, sections));
+    if (count > kMostSections) fail("it has too many sections", offsetof(FileHeader, sections));
     uint64_t offset = sizeof(FileHeader) + sizeof(OptionalHeader);
     for (uint32_t i = 0; i < count; ++i, offset += sizeof(SectionRecord)) {
       const auto& header = record<SectionRecord>(offset, "its section headers");

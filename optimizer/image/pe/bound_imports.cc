@@ -34,17 +34,20 @@ bool unbind_imports(std::span<uint8_t> file, const Headers& headers) {
   bool found = false;
   const DataDirectory& imports = headers.directories[kImports];
   if (!imports.present()) return found;
+  uint64_t budget = file.size();  // slots: tables of a damaged image may lie in each other
   for (uint64_t at = imports.place;; at += kDescriptor) {
     uint8_t* descriptor = loaded(file, headers, at, kDescriptor);
     if (descriptor == nullptr || load<uint32_t>(descriptor + kLibraryName) == 0) return found;
     const auto names = load<uint32_t>(descriptor + kNames);
     const auto slots = load<uint32_t>(descriptor + kSlots);
+    if (slots == 0) return found;
     if (load<uint32_t>(descriptor + kDate) == 0 || names == 0) continue;
     found = true;
     store(descriptor + kDate, uint32_t{0});
     store(descriptor + kForwarders, uint32_t{0});
     const uint64_t size = headers.wide ? 8 : 4;
     for (uint64_t i = 0;; i += size) {
+      if (budget-- == 0) return found;
       const uint8_t* name = loaded(file, headers, names + i, size);
       uint8_t* slot = loaded(file, headers, slots + i, size);
       if (name == nullptr || slot == nullptr ||

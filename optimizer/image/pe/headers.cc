@@ -114,6 +114,7 @@ class HeaderReader {
     headers_.directories_offset = offset + sizeof(Header);
     // Loaders look at 16 directories, whatever the header says.
     const uint64_t count = std::min<uint64_t>(header.NumberOfRvaAndSize, kDirectoryCount);
+    headers_.directory_count = count;
     if (sizeof(Header) + count * sizeof(object::data_directory) > size)
       fail("the optional header is too short for its data directories", offset);
     for (uint64_t i = 0; i < count; ++i) {

@@ -73,6 +73,7 @@ struct Headers {
   uint64_t coff_offset = 0;      // of the COFF header, behind the signature
   uint64_t optional_offset = 0;  // of the optional header
   uint64_t directories_offset = 0;
+  uint64_t directory_count = 0;  // how many the header has
   uint64_t sections_offset = 0;
 
   /// The index of the section that starts where the directory does; nullptr: none.

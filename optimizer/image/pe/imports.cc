@@ -61,7 +61,7 @@ class Tables {
     if (!directory.present()) return result;
     for (uint64_t at = directory.place;; at += kDescriptor) {
       const auto fields = bytes(at, kDescriptor);
-      if (load<uint32_t>(&fields[12]) == 0) return result;
+      if (load<uint32_t>(&fields[12]) == 0 || load<uint32_t>(&fields[16]) == 0) return result;
       if (result.size() == kMostDescriptors)
         throw Error("the import tables have no end", image_.path);
       result.push_back(fields);

@@ -382,6 +382,8 @@ AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
   if (memory.size != 0) {
     if (headers.wide)
       throw Error("PE images with addresses of 64 bits cannot be instrumented yet", image.path);
+    if (headers.directory_count <= kImports)
+      throw Error("the header has no room for imports, which counting needs", image.path);
     segment.memory_address = segment.address;
     segment.free_address = align_up(segment.address + memory.size, headers.section_alignment);
   }

@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
   }
   printf("nested 4\n= %ld\n", nested(4));
   for (long what = 0; what < 6; ++what) printf("touches %ld = %ld\n", what, touches(what == 3 ? NULL : data, what));
-  printf("goes on = %ld\n", goes_on((long*)0x30000040));
+  printf("goes on = %ld\n", goes_on((long*)0x18000040));
   for (long what = 0; what < 3; ++what) printf("handles itself = %ld\n", handles_itself(what));
   printf("trace %ld\n", trace);
   fflush(stdout);
