@@ -6,6 +6,7 @@ forwarders, delayed imports in both forms, LoadLibrary, thread-local data, libra
 read by a reader of the tests' own and by pefile, llvm-readobj, objdump and file, and by LIEF where it is installed
 (scripts/nightly.sh): the same imports, exports and sections as in the input."""
 
+import json
 import importlib.util
 import os
 import pathlib
@@ -356,8 +357,18 @@ def check_twice(world, kind):
     world.check(kind, world.rewritten(once, "--layout", "random", "--seed", "22"), "twice rewritten")
 
 
+def check_measured(world):
+    """A measured program is started by a link, and finds its libraries all the same."""
+    program = world.folder("user") / "user.exe"
+    program.chmod(0o755)
+    outcome = common.respike_ok("measure", "--json", "--by", "image", "--", program, cwd=world.scratch.folder())
+    named = {pathlib.Path(each["image"]).name for each in json.loads(outcome.stdout)["images"]}
+    common.expect({"user.exe", "counting.dll", "late.dll"} <= named, f"measured: {named}")
+
+
 def cases(scratch):
     world = World(scratch)
+    yield common.Case("measured", lambda: check_measured(world))
     yield common.Case("dropped", lambda: check_dropped(world))
     yield common.Case("numbers", lambda: check_numbers(world))
     yield common.Case("info", lambda: check_info(world))
