@@ -90,13 +90,20 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   if (!appended) return;
   // The appended branch is already in the state of the block to which it leads, unless that state
   // has another CIE: a call in front of the branch returns to the branch, so both must be in one
-  // FDE.
+  // FDE. Where unwinders read prologs, a branch from behind a prolog to the entry stays behind that
+  // prolog, as what stands behind the branch does.
   const BlockId next = block.edge(side_of_appended_branch(how))->target;
   range.start = end;
   range.end = start + placement_.packing().size(id, block_id);
   const uint32_t state = procedure.blocks[next].cfi_state;
   const auto& states = unwind_.states;
-  if (range.state == kNone || (state != kNone && states[state].cie == states[range.state].cie))
+  const UnwindFormat* const format = unwind_format_of(image_);
+  const bool leaves_prolog = format != nullptr && format->reads_prologs && state != kNone &&
+                             range.state != kNone &&
+                             states[state].cfa_expression.size() <
+                                 states[range.state].cfa_expression.size();
+  if (!leaves_prolog && (range.state == kNone ||
+                         (state != kNone && states[state].cie == states[range.state].cie)))
     range.state = state;
   append(ranges, range);
 }

@@ -151,16 +151,27 @@ TEST(FuzzSmoke, PeRewrite) {
       });
 }
 
-/// Bits of the file, whatever they mean.
-TEST(FuzzSmoke, PeFlips) {
+/// An image with flipped bits, whatever they mean.
+Bytes flipped_image(int number) {
   const std::vector<Bytes>& from = seeds().pe;
+  FuzzRandom random(50'000'000 + static_cast<uint64_t>(number));
+  Bytes bytes = from[random.below(from.size())];
+  for (uint64_t n = 1 + random.below(3); n-- > 0;)
+    bytes[random.below(bytes.size())] ^= static_cast<uint8_t>(1 << random.below(8));
+  return bytes;
+}
+
+/// A return became a branch that is not taken, so that control falls into the procedure's entry.
+TEST(FuzzSmoke, PeFallsIntoItsEntry) {
+  const FuzzResult result = check_rewrite(flipped_image(3127), 3127);
+  EXPECT_FALSE(result.finding) << *result.finding;
+}
+
+TEST(FuzzSmoke, PeFlips) {
   int deep = 0;
   const int count = pe_mutations();
   for (int i = 0; i < count; ++i) {
-    FuzzRandom random(50'000'000 + static_cast<uint64_t>(i));
-    Bytes bytes = from[random.below(from.size())];
-    for (uint64_t n = 1 + random.below(3); n-- > 0;)
-      bytes[random.below(bytes.size())] ^= static_cast<uint8_t>(1 << random.below(8));
+    const Bytes bytes = flipped_image(i);
     const std::clock_t start = std::clock();
     const FuzzResult result = check_rewrite(bytes, static_cast<uint64_t>(i));
     keep_finding(bytes, result);
