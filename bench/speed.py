@@ -2,7 +2,7 @@
 """What layouts for x86-64 gain: Respike, LLVM BOLT and others on the same programs, in one run.
 
   bench/speed.py [--programs sqlite3,lua] [--tools original,bolt,respike] [--models zen3,goldencove]
-                 [--pairs 15] [--short] [--layout WORDS] [--folder build/speed] [--json FILE]
+                 [--pairs 15] [--no-counts] [--short] [--layout WORDS] [--folder build/speed] [--json FILE]
                  [--html FILE] > table.md
   bench/speed.py --from FILE [--html FILE]
 
@@ -24,6 +24,7 @@ import json
 import math
 import os
 import pathlib
+import resource
 import shutil
 import statistics
 import subprocess
@@ -83,10 +84,10 @@ class Lab:
 
     def run(self, image, run):
         """(what the run prints and how it ends, processor seconds)."""
-        before = os.times()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = self.execute(image, run)
-        after = os.times()
-        seconds = sum(after[i] - before[i] for i in (2, 3))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
         printed = digest(done.stdout, done.stderr, *(p.read_bytes() for p in sorted(self.place.iterdir())))
         return (printed, done.returncode), seconds
 
@@ -129,9 +130,13 @@ class Lab:
 
 
 def times(lab, images, runs, pairs):
-    """{tool: [seconds]}: all images take turns, each round begins with another one."""
+    """{tool: [seconds]}: all images take turns, each round begins with another one. What takes less
+    than a second is repeated."""
     taken = {name: [] for name in images}
+    if not pairs:
+        return taken
     names = list(images)
+    runs = list(runs) * math.ceil(1 / max(0.01, lab.seconds(images["original"], runs)))
     for number in range(pairs):
         for name in names[number % len(names):] + names[:number % len(names)]:
             taken[name].append(lab.seconds(images[name], runs))
@@ -149,7 +154,7 @@ def interval(before, after):
     return math.exp(mean) - 1, half
 
 
-def measure(lab, program, tools, pairs):
+def measure(lab, program, tools, pairs, counts=True):
     """{tool: what its image takes}, or what happened instead."""
     expected = lab.behaviour(program.image, program.reference)
     images, results = {}, {}
@@ -164,7 +169,7 @@ def measure(lab, program, tools, pairs):
             results[tool.name] = {"failed": str(failure)}
             continue
         images[tool.name] = image
-        results[tool.name] = lab.counts(image, program.reference)
+        results[tool.name] = lab.counts(image, program.reference) if counts else {}
     for name, seconds in times(lab, images, program.reference, pairs).items():
         if seconds:
             results[name]["seconds"] = seconds
@@ -236,6 +241,7 @@ def main():
     parser.add_argument("--bolt", default="llvm-bolt-22")
     parser.add_argument("--models", default="", help="models of respike measure: zen3,goldencove")
     parser.add_argument("--pairs", type=int, default=0)
+    parser.add_argument("--no-counts", dest="counts", action="store_false", help="only processor time")
     parser.add_argument("--short", action="store_true", help="a fifth of the reference input")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "speed")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures")
@@ -248,7 +254,7 @@ def main():
     tools = speed_tools.named(args.tools.split(","), args.respike.resolve(), args.bolt, args.layout.split())
     measured = {}
     for program in speed_programs.prepare(lab.folder, args.programs.split(","), args.short):
-        measured[program.name] = measure(lab, program, tools, args.pairs)
+        measured[program.name] = measure(lab, program, tools, args.pairs, args.counts)
         if args.json:
             args.json.write_text(json.dumps(measured, indent=1) + "\n")
     if measured:

@@ -22,7 +22,7 @@
 #
 # usage: scripts/nightly.sh [--only PART[,PART...]] [FUZZ-SECONDS]
 #
-# Each of the eighteen fuzzers gets FUZZ-SECONDS, default 3600. A part prints its name and the time
+# Each of the twenty-one fuzzers gets FUZZ-SECONDS, default 3600. A part prints its name and the time
 # that it took; the first part that fails ends the run. Example:
 # `scripts/nightly.sh --only gcc,fuzz 60`.
 set -euo pipefail
@@ -137,7 +137,8 @@ run_sanitizers() {
 
 run_fuzz() {
   for target in reader lifter rewrite instrument ia64_lifter ia64_rewrite ia64_instrument x86_64_lifter x86_64_rewrite \
-    x86_64_instrument pe_reader pe_lifter pe_rewrite unwind counting ir_text emulation debug; do
+    x86_64_instrument pe_reader pe_lifter pe_rewrite ecoff_reader ecoff_lifter \
+    ecoff_rewrite unwind counting ir_text emulation debug; do
     tests/fuzz/run.sh "$target" "$fuzz_seconds"
   done
 }

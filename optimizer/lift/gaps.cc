@@ -9,7 +9,7 @@
 // procedures is referred to, then all bytes of the gap stay. Code refers to tables by addresses
 // before or behind them, too, so the border of what is used cannot be told.
 //
-// Words with relocations are data of their own, see fill_gaps() in procedures.cc.
+// Words with relocations are data of their own, see fill_gaps() in pieces.cc.
 //
 // Example: "pshufb mask(%rip),%xmm0; ret; .p2align 4; mask: .zero 16" reads 16 zeros of which
 // neither a symbol nor an instruction says that they are no padding.

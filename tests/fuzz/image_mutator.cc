@@ -20,7 +20,8 @@
 #include <optional>
 #include <string_view>
 
-#include "optimizer/base/bytes.h"
+#include "tests/fuzz/ecoff_mutator.h"
+#include "tests/fuzz/mutation.h"
 #include "tests/fuzz/pe_mutator.h"
 
 namespace respike {
@@ -63,14 +64,14 @@ struct FoundSection {
   std::string_view name;
 };
 
-class Mutation {
+class Mutation : MutationBase {
  public:
   Mutation(std::vector<uint8_t>& bytes, size_t max_size, FuzzRandom& random)
-      : bytes_(bytes), max_size_(max_size), random_(random) {}
+      : MutationBase(bytes, random), max_size_(max_size) {}
 
   void apply() {
     find_sections();
-    if (sections_.empty()) return random_bytes(0, bytes_.size());
+    if (sections_.empty()) return change_bytes(0, bytes_.size());
     switch (random_.below(24)) {
       case 0:
         return change_field(0, kFileFields);
@@ -89,9 +90,9 @@ class Mutation {
       case 9:
         return change_relocation();
       case 10:
-        return copy_record(ELF::SHT_SYMTAB, kSymbol);
+        return copy_records(ELF::SHT_SYMTAB, kSymbol);
       case 11:
-        return copy_record(ELF::SHT_RELA, kRela);
+        return copy_records(ELF::SHT_RELA, kRela);
       case 12:
         return grow_table(ELF::SHT_SYMTAB, kSymbol);
       case 13:
@@ -111,22 +112,11 @@ class Mutation {
       case 22:
         return change_dynamic();
       default:
-        return random_bytes(0, bytes_.size());
+        return change_bytes(0, bytes_.size());
     }
   }
 
  private:
-  bool in_file(uint64_t offset, uint64_t size) const {
-    return offset <= bytes_.size() && size <= bytes_.size() - offset;
-  }
-  template <typename T>
-  T get(uint64_t offset) const {
-    return in_file(offset, sizeof(T)) ? load<T>(bytes_.data() + offset) : T{};
-  }
-  void put(uint64_t offset, uint64_t value, unsigned size) {
-    if (in_file(offset, size)) std::memcpy(bytes_.data() + offset, &value, size);
-  }
-
   bool is_ia64() const { return get<uint16_t>(18) == ELF::EM_IA_64; }
   bool is_x86_64() const { return get<uint16_t>(18) == ELF::EM_X86_64; }
 
@@ -177,43 +167,13 @@ class Mutation {
     return pick([](const FoundSection& s) { return (s.flags & ELF::SHF_EXECINSTR) != 0; });
   }
 
-  /// A number that is likely to make a difference in the place of `old`.
   uint64_t value_for(uint64_t old) {
     const FoundSection& section = any_section();
-    switch (random_.below(16)) {
-      case 0:
-        return 0;
-      case 1:
-        return ~uint64_t{0};
-      case 2:
-        return uint64_t{1} << random_.below(64);
-      case 3:
-        return (uint64_t{1} << random_.below(64)) - 1;
-      case 4:
-        return old + 1;
-      case 5:
-        return old - 1;
-      case 6:
-        return old + 4 * random_.below(64);
-      case 7:
-        return old - 4 * random_.below(64);
-      case 8:
-        return old ^ uint64_t { 1 } << random_.below(64);
-      case 9:
-        return section.address;
-      case 10:
-        return section.address + section.size;
-      case 11:
-        return section.address + 4 * random_.below(section.size / 4 + 1);
-      case 12:
-        return section.offset;
-      case 13:
-        return section.size;
-      case 14:
-        return bytes_.size();
-      default:
-        return random_.below(256);
-    }
+    const uint64_t inside = 4 * random_.below(section.size / 4 + 1);
+    return MutationBase::value_for(
+        old, 64,
+        {section.address, section.address + section.size, section.address + inside, section.offset,
+         section.size, bytes_.size()});
   }
 
   template <size_t N>
@@ -221,9 +181,7 @@ class Mutation {
     const Field& field = fields[random_.below(N)];
     const uint64_t at = record + field.offset;
     if (!in_file(at, field.size)) return;
-    uint64_t old = 0;
-    std::memcpy(&old, bytes_.data() + at, field.size);
-    put(at, value_for(old), field.size);
+    put(at, value_for(number(at, field.size)), field.size);
   }
 
   void change_segment() {
@@ -292,7 +250,7 @@ class Mutation {
   }
 
   /// Copies a record over another record.
-  void copy_record(uint32_t type, uint64_t size) {
+  void copy_records(uint32_t type, uint64_t size) {
     const FoundSection* table = pick_type(type);
     if (table == nullptr || table->size < 2 * size) return;
     const uint64_t from = record_of(*table, size), to = record_of(*table, size);
@@ -335,46 +293,7 @@ class Mutation {
   void change_named(std::string_view name) {
     const FoundSection* found = pick([&](const FoundSection& s) { return s.name == name; });
     if (found == nullptr) return;
-    random_bytes(found->offset, found->size);
-  }
-
-  /// Changes a few bytes of [offset, offset + size): to numbers, LEB128 continuations, bytes from
-  /// elsewhere.
-  void random_bytes(uint64_t offset, uint64_t size) {
-    if (size == 0) return;
-    for (uint64_t left = 1 + random_.below(4); left != 0; --left) {
-      const uint64_t at = offset + random_.below(size);
-      uint8_t& byte = bytes_[at];
-      switch (random_.below(8)) {
-        case 0:
-          byte = 0;
-          break;
-        case 1:
-          byte = 0xff;
-          break;
-        case 2:
-          byte = static_cast<uint8_t>(byte + 1);
-          break;
-        case 3:
-          byte = static_cast<uint8_t>(byte - 1);
-          break;
-        case 4:
-          byte ^= static_cast<uint8_t>(1u << random_.below(8));
-          break;
-        case 5:
-          byte |= 0x80;
-          break;
-        case 6:
-          byte = static_cast<uint8_t>(random_.next());
-          break;
-        default: {  // bytes from elsewhere
-          const uint64_t from = offset + random_.below(size);
-          const uint64_t most = size - (std::max(at, from) - offset);
-          std::memmove(bytes_.data() + at, bytes_.data() + from,
-                       std::min<uint64_t>(most, 1 + random_.below(16)));
-        }
-      }
-    }
+    change_bytes(found->offset, found->size);
   }
 
   /// An Alpha instruction of a kind that lifting handles.
@@ -488,7 +407,7 @@ class Mutation {
         "\xcc",         "\x90",         "\xc5\xf8",     "\x62\xf1",     "\xd5"};
     const FoundSection* code = pick_code();
     if (code == nullptr) return;
-    if (random_.one_in(3)) return random_bytes(code->offset, code->size);
+    if (random_.one_in(3)) return change_bytes(code->offset, code->size);
     const std::string_view start = kStarts[random_.below(std::size(kStarts))];
     const uint64_t at = random_.below(code->size);
     for (uint64_t i = 0; i < std::min<uint64_t>(start.size(), code->size - at); ++i)
@@ -522,8 +441,7 @@ class Mutation {
     if (data == nullptr) return;
     const unsigned size = random_.one_in(2) ? 8 : 4;
     const uint64_t at = data->offset + random_.below(data->size / size) * size;
-    const uint64_t old = size == 8 ? get<uint64_t>(at) : get<uint32_t>(at);
-    put(at, value_for(old), size);
+    put(at, value_for(number(at, size)), size);
   }
 
   void change_dynamic() {
@@ -534,9 +452,7 @@ class Mutation {
     put(entry + 8, value_for(get<uint64_t>(entry + 8)), 8);
   }
 
-  std::vector<uint8_t>& bytes_;
   size_t max_size_;
-  FuzzRandom& random_;
   std::vector<FoundSection> sections_;  // without the null section
 };
 
@@ -546,6 +462,8 @@ void mutate_image(std::vector<uint8_t>& bytes, size_t max_size, FuzzRandom& rand
   for (uint64_t left = 1 + random.below(4); left != 0; --left) {
     if (is_pe(bytes))
       mutate_pe(bytes, random);
+    else if (is_ecoff(bytes))
+      mutate_ecoff(bytes, random);
     else
       Mutation(bytes, max_size, random).apply();
   }

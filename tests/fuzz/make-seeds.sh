@@ -80,7 +80,7 @@ python3 -B "$sources/../../ecoff/images.py" --dec "$out/ecoff.interpreter" "$sou
 
 [[ -n $respike ]] || exit 0
 for image in tiny program.static program.pie far library.so throws ia64.tiny ia64.library ia64.calls \
-  x86_64.program.pie x86_64.library.so x86_64.throws pe.adjusted pe.high pe.handlers; do
+  x86_64.program.pie x86_64.library.so x86_64.throws pe.adjusted pe.high pe.handlers ecoff.interpreter; do
   "$respike" image optimize --layout random -o "$out/$image.random" "$out/$image" >/dev/null
   "$respike" image optimize --layout scatter -o "$out/$image.scatter" "$out/$image" >/dev/null
 done

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "optimizer/base/bytes.h"
+#include "tests/fuzz/mutation.h"
 
 namespace respike {
 namespace {
@@ -29,9 +29,9 @@ struct FoundSection {
   uint32_t flags = 0;
 };
 
-class PeMutation {
+class PeMutation : MutationBase {
  public:
-  PeMutation(std::vector<uint8_t>& bytes, FuzzRandom& random) : bytes_(bytes), random_(random) {}
+  using MutationBase::MutationBase;
 
   void apply() {
     coff_ = get<uint32_t>(0x3c);
@@ -72,17 +72,6 @@ class PeMutation {
   }
 
  private:
-  bool in_file(uint64_t offset, uint64_t size) const {
-    return offset <= bytes_.size() && size <= bytes_.size() - offset;
-  }
-  template <typename T>
-  T get(uint64_t offset) const {
-    return in_file(offset, sizeof(T)) ? load<T>(bytes_.data() + offset) : T{};
-  }
-  void put(uint64_t offset, uint64_t value, unsigned size) {
-    if (in_file(offset, size)) std::memcpy(bytes_.data() + offset, &value, size);
-  }
-
   void find_sections() {
     const uint64_t headers = optional_ + get<uint16_t>(coff_ + 20),
                    count = get<uint16_t>(coff_ + 6);
@@ -118,71 +107,24 @@ class PeMutation {
     return {0, 0};
   }
 
-  /// A number that is likely to make a difference in the place of `old`.
   uint64_t value_for(uint64_t old) {
     const FoundSection& section = any_section();
-    switch (random_.below(16)) {
-      case 0:
-        return 0;
-      case 1:
-        return ~uint64_t{0};
-      case 2:
-        return uint64_t{1} << random_.below(32);
-      case 3:
-        return (uint64_t{1} << random_.below(33)) - 1;
-      case 4:
-        return old + 1;
-      case 5:
-        return old - 1;
-      case 6:
-        return old + 4 * random_.below(64);
-      case 7:
-        return old - 4 * random_.below(64);
-      case 8:
-        return old ^ uint64_t { 1 } << random_.below(32);
-      case 9:
-        return section.place;
-      case 10:
-        return section.place + section.size;
-      case 11:
-        return base_ + section.place + 4 * random_.below(section.size / 4 + 1);
-      case 12:
-        return base_ + section.place + section.size;
-      case 13:
-        return section.size;
-      case 14:
-        return bytes_.size();
-      default:
-        return random_.below(256);
-    }
+    const uint64_t inside = 4 * random_.below(section.size / 4 + 1), start = base_ + section.place;
+    return MutationBase::value_for(old, 32,
+                                   {section.place, section.place + section.size, start + inside,
+                                    start + section.size, section.size, bytes_.size()});
   }
 
   /// Changes one number of `size` bytes in [start, start + length).
   void change_word(uint64_t start, uint64_t length, unsigned size) {
     if (length < size || !in_file(start, length)) return;
     const uint64_t at = start + random_.below(length / size) * size;
-    uint64_t old = 0;
-    std::memcpy(&old, bytes_.data() + at, size);
-    put(at, value_for(old), size);
+    put(at, value_for(number(at, size)), size);
   }
 
   void change_directory(uint64_t number, unsigned size) {
     const auto [start, length] = directory(number);
     change_word(start, length, size);
-  }
-
-  /// Copies a record of a table over another record, or swaps the two.
-  void copy_record(uint64_t start, uint64_t length, uint64_t record) {
-    const uint64_t count = length / record;
-    if (count < 2) return;
-    const uint64_t a = start + record * random_.below(count),
-                   b = start + record * random_.below(count);
-    if (random_.one_in(2))
-      std::swap_ranges(bytes_.begin() + static_cast<ptrdiff_t>(a),
-                       bytes_.begin() + static_cast<ptrdiff_t>(a + (a == b ? 0 : record)),
-                       bytes_.begin() + static_cast<ptrdiff_t>(b));
-    else
-      std::memmove(&bytes_[a], &bytes_[b], record);
   }
 
   void change_function_table() {
@@ -293,30 +235,6 @@ class PeMutation {
     if (const FoundSection* data = pick(false)) change_word(data->offset, data->size, 4);
   }
 
-  void change_bytes(uint64_t offset, uint64_t size) {
-    if (size == 0) return;
-    for (uint64_t left = 1 + random_.below(4); left != 0; --left) {
-      const uint64_t at = offset + random_.below(size);
-      if (!in_file(at, 1)) continue;
-      uint8_t& byte = bytes_[at];
-      switch (random_.below(4)) {
-        case 0:
-          byte = 0xff;
-          break;
-        case 1:
-          byte = static_cast<uint8_t>(byte + 1);
-          break;
-        case 2:
-          byte ^= static_cast<uint8_t>(1u << random_.below(8));
-          break;
-        default:
-          byte = static_cast<uint8_t>(random_.next());
-      }
-    }
-  }
-
-  std::vector<uint8_t>& bytes_;
-  FuzzRandom& random_;
   uint64_t coff_ = 0, optional_ = 0, directories_ = 0, base_ = 0;
   std::vector<FoundSection> sections_;
 };

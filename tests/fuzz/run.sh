@@ -5,7 +5,7 @@
 # usage: tests/fuzz/run.sh TARGET SECONDS [BUILD]
 #   TARGET: reader, lifter, rewrite, instrument, ir_text, counting, unwind, debug or emulation; ia64_lifter, ia64_rewrite and
 #   ia64_instrument start from programs for Itanium only, x86_64_lifter and so on from programs for x86-64 only,
-#   pe_reader, pe_lifter and pe_rewrite from images of Windows NT only. BUILD: build directory, default build-fuzz
+#   pe_reader, pe_lifter and pe_rewrite from images of Windows NT only, ecoff_reader and so on from programs in ECOFF. BUILD: build directory, default build-fuzz
 # The corpus grows in BUILD/corpus/TARGET from run to run; findings are in BUILD/findings/TARGET.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -17,6 +17,7 @@ build=${3:-$root/build-fuzz}
   CC=clang CXX=clang++ cmake -S "$root" -B "$build" -G Ninja -DRESPIKE_FUZZERS=ON >/dev/null
 fuzzer=${target#ia64_}
 fuzzer=${fuzzer#pe_}
+fuzzer=${fuzzer#ecoff_}
 fuzzer=${fuzzer#x86_64_}_fuzzer
 build() {
   ninja -C "$build" --quiet "$@"  # prints errors only
@@ -58,6 +59,7 @@ else
   [[ $target != ia64_* ]] || only=ia64.
   [[ $target != x86_64_* ]] || only=x86_64.
   [[ $target != pe_* ]] || only=pe.
+  [[ $target != ecoff_* ]] || only=ecoff.
   for seed in "$seeds/$only"*; do
     [[ $seed == */done || -d $seed ]] || cp "$seed" "$corpus/seed-$(basename "$seed")"
   done

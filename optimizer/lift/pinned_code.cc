@@ -1,0 +1,128 @@
+// Code that the program finds, measures or patches by other means than references.
+//
+// Linkers and compilers let a program know where a section starts and ends, where no-ops may be
+// patched, where an entry of a table of jumps lies, or how long a procedure is. Such code stays.
+//
+// Example: a program that compares a return address with __start_locks and __stop_locks.
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "optimizer/lift/pieces.h"
+
+namespace respike {
+namespace {
+
+/// Pins code in sections whose ends the program refers to by name: the program may compare
+/// addresses with them, or count.
+void pin_delimited_sections(Lifter& lifter) {
+  std::set<std::string_view> names;
+  for (const Symbol& symbol : lifter.image.symbols) {
+    if (!symbol.defined_in_section()) continue;
+    if (symbol.name.starts_with("__start_")) names.insert(symbol.name.substr(8));
+    if (symbol.name.starts_with("__stop_")) names.insert(symbol.name.substr(7));
+  }
+  for (const CodeRange& range : lifter.program.ranges)
+    if (names.contains(lifter.image.sections[lifter.code_at(range.start)->section].name))
+      lifter.pin(lifter.program[range.procedure],
+                 "the program knows where its section starts or ends");
+}
+
+/// Procedures with no-ops or calls that may be patched, or with such no-ops in front of them, stay.
+/// The no-ops in front stay as data.
+void leave_patchable_procedures(Lifter& lifter) {
+  const auto& ranges = lifter.program.ranges;
+  for (const uint64_t place : patchable_places(lifter)) {
+    const uint32_t range = lifter.range_at(place);
+    if (range == kNone) continue;
+    const Instruction* there = lifter.instruction_at(place);
+    const bool nop = there != nullptr && lifter.machine.facts(*there).nop;
+    lifter.make_opaque(lifter.program[ranges[range].procedure],
+                       nop ? "the no-ops in it may be patched" : "the code in it may be patched");
+    if (std::ranges::binary_search(lifter.data, ranges[range].procedure) &&
+        range + 1 < ranges.size())
+      lifter.make_opaque(lifter.program[ranges[range + 1].procedure],
+                         "the no-ops in front of it may be patched");
+  }
+}
+
+/// Clang's -fsanitize=cfi checks addresses of procedures by their places in a table of jumps, of
+/// which each is a procedure to the linker, or the first is and stands for the table. Example: f:
+/// jmp f.cfi; int3; int3; int3. Checks of other images (-fsanitize-cfi-cross-dso) find the page of
+/// __cfi_check.
+void pin_tables_of_jumps(Lifter& lifter) {
+  constexpr int kPadding = 3;  // bytes, of an entry without endbr64
+  for (const CodeRange& range : lifter.program.ranges) {
+    Procedure& procedure = lifter.program[range.procedure];
+    if (procedure.name == "__cfi_check") lifter.pin(procedure, "others look for it by its address");
+    if (procedure.name.starts_with("__typeid_"))
+      lifter.pin(procedure, "it is the first entry of a table of jumps");
+    const Instruction* jump = lifter.instruction_at(range.start);
+    if (jump != nullptr && lifter.machine.facts(*jump).marks_target &&
+        lifter.map().group_end(range.start) < range.end)
+      jump = lifter.instruction_at(lifter.map().group_end(range.start));
+    if (jump == nullptr || lifter.machine.facts(*jump).flow != ControlFlow::branch) continue;
+    const uint64_t behind = lifter.map().group_end(lifter.program.origin_base + jump->origin);
+    const auto padding = lifter.image.bytes_at(behind, kPadding);
+    const uint8_t filler = lifter.machine.codec.filler;
+    if (filler != 0 && behind + kPadding <= range.end && padding &&
+        std::ranges::count(*padding, filler) == kPadding)
+      lifter.pin(procedure, "it is an entry of a table of jumps");
+  }
+}
+
+/// Clang's -fsanitize=kcfi puts a number in front of each procedure, which callers compare: __cfi_f
+/// holds the number and ends where f starts. Control runs from __cfi_f into f, so f stays, too.
+void pin_numbered_procedures(Lifter& lifter) {
+  for (Procedure& procedure : lifter.program.procedures)
+    if (procedure.name.starts_with("__cfi_"))
+      lifter.pin(procedure, "callers look for it in front of another procedure");
+}
+
+/// Hand-written code measures a procedure by a label behind it. Example: `f_end` in front of g for
+/// `f_end - f`. Where g follows without padding, the label and g have one address, so both stay.
+/// Where instructions have one length, compilers put labels of their own at entries ($f..ng).
+void pin_measured_procedures(Lifter& lifter) {
+  if (lifter.map().groups().fixed()) return;
+  const auto& ranges = lifter.program.ranges;
+  for (const Symbol& symbol : lifter.image.symbols) {
+    if (symbol.type != Symbol::Type::none || !symbol.defined_in_section()) continue;
+    const uint32_t range = lifter.range_at(symbol.value);
+    if (range == kNone || range == 0) continue;
+    const CodeRange &before = ranges[range - 1], &behind = ranges[range];
+    if (behind.start != symbol.value || before.end != symbol.value ||
+        before.procedure == behind.procedure ||
+        lifter.program[behind.procedure].name == symbol.name)
+      continue;
+    constexpr const char* kReason = "a label between two procedures may tell where one ends";
+    lifter.pin(lifter.program[before.procedure], kReason);
+    lifter.pin(lifter.program[behind.procedure], kReason);
+  }
+}
+
+/// .init and .fini are pieced together from several objects: their order is their meaning.
+void pin_start_up_code(Lifter& lifter) {
+  for (const CodeRange& range : lifter.program.ranges) {
+    const CodeSection* code = lifter.code_at(range.start);
+    const std::string& section = lifter.image.sections[code->section].name;
+    if (section == ".init" || section == ".fini")
+      lifter.pin(lifter.program[range.procedure],
+                 "start-up code that the linker pieced together from several objects");
+  }
+}
+
+}  // namespace
+
+void pin_known_places(Lifter& lifter) {
+  pin_delimited_sections(lifter);
+  leave_patchable_procedures(lifter);
+  pin_tables_of_jumps(lifter);
+  pin_numbered_procedures(lifter);
+  pin_measured_procedures(lifter);
+  pin_start_up_code(lifter);
+}
+
+}  // namespace respike
