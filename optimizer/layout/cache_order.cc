@@ -7,16 +7,19 @@
 // trace of a million blocks runs through a cache in a few milliseconds. The orders differ in how
 // long their rows may get.
 //
-// Where pages count, misses of the translation buffer are judged, too, and the cache-directed sort
-// is one more order: it keeps code together that runs at about the same time. LLVM's optimizer, with
-// 2.9 MB of hot code, then has 80% fewer misses of pages than the input, instead of 52%.
+// One order is the usual one, and another order has to gain more than kLeastGain. Where it does
+// not, as where hot code fits into the cache, what the trace does not show counts more: seldom run
+// code, shared libraries, other inputs. Whole procedures by affinity serve these better.
+//
+// Where pages count, misses of the translation buffer are judged, too, and the usual order is the
+// cache-directed sort of pieces: it keeps code together that runs at about the same time. It serves
+// caches of all sizes, the cache of micro-ops, too, which holds about half as much code as the first
+// level. In CPython, duktape and tcc this cache misses 4 to 11% less often than with whole
+// procedures; in LLVM's optimizer, with 2.9 MB of hot code, pages are missed 80% less often than in
+// the input, instead of 52%.
 //
 // Example, a direct-mapped cache of 8 KB: three orders are judged, namely whole procedures by
 // affinity, and coloured rows of at most 1,024 and of at most 768 bytes.
-//
-// Another order than whole procedures has to gain more than kLeastGain. Where it does not, as where
-// hot code fits into the cache, what the trace does not show counts more: seldom run code, shared
-// libraries, other inputs. Whole procedures by affinity serve these better.
 //
 // The judge needs exact sizes of blocks: the sizes in the output, with branches dropped and added.
 // Places are relative to the first row: code in front of all rows moves them alike.
@@ -197,7 +200,8 @@ std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodeUnit> pie
     if (!with_pages) return cost;
     return cost + fetch_cost(trace, pages_of(std::move(lines), itlb.line / cache.line), itlb);
   };
-  Rows best = whole_procedures(pieces, affinities);
+  Rows best = with_pages ? Rows{place_cache_directed(sizes, heat, affinities)}
+                         : whole_procedures(pieces, affinities);
   double least = cost_of(best) - kLeastGain;
   const auto judge = [&](Rows rows) {
     const double cost = cost_of(rows);
@@ -213,7 +217,7 @@ std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodeUnit> pie
     Rows rows = by_heat(rows_by_affinity(sizes, affinities, longest), sizes, heat);
     judge(coloured(pieces, std::move(rows), trace, cache));
   }
-  if (with_pages) judge({place_cache_directed(sizes, heat, affinities)});
+  if (with_pages) judge(whole_procedures(pieces, affinities));
   return best;
 }
 
