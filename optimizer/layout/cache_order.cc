@@ -187,6 +187,7 @@ std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodeUnit> pie
                                                    const std::vector<Affinity>& affinities,
                                                    const Trace& trace, const CacheShape& cache,
                                                    const CacheShape& itlb) {
+  if (pieces.empty()) return {};
   std::vector<uint64_t> sizes;
   std::vector<double> heat;
   for (const CodeUnit& piece : pieces) {

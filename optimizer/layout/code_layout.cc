@@ -84,6 +84,7 @@ std::vector<BlockId> ext_tsp_blocks(const Machine& machine, const Procedure& pro
 std::vector<uint32_t> place_cache_directed(std::span<const uint64_t> sizes,
                                            std::span<const double> heat,
                                            std::span<const Affinity> affinities) {
+  if (sizes.empty()) return {};  // LLVM's function wants a node
   std::vector<uint64_t> node_sizes, counts, offsets;
   std::vector<EdgeCount> calls;
   for (size_t i = 0; i < sizes.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "optimizer/layout/code_layout.h"
 #include "tests/unit/layout_testing.h"
 
 namespace respike {
@@ -164,6 +165,14 @@ TEST(CacheOrder, RegardsPages) {
     gained += gain;
   }
   EXPECT_GT(gained, 1);
+}
+
+/// A profile of zeros makes nothing hot.
+TEST(CacheOrder, OfNothingIsNothing) {
+  constexpr CacheShape kPages = {.line = 128, .sets = 1, .ways = 2, .miss = 20};
+  EXPECT_TRUE(order_for_cache({}, {}, {kNone}, kCache).empty());
+  EXPECT_TRUE(order_for_cache({}, {}, {kNone}, kCache, kPages).empty());
+  EXPECT_TRUE(place_cache_directed({}, {}, {}).empty());
 }
 
 /// Three procedures of half a cache each; the first and the last take turns.
