@@ -119,6 +119,8 @@ class Lab:
         kept = self.kept(image, run, self.respike.with_name("respike-measure.so"), model)
         if not kept.exists():
             done = self.execute(image, run, (self.respike, "measure", "--json", "--by", "image", "--model", model, "--"))
+            if not done.stdout:
+                raise speed_tools.Failed(f"{model}: {done.stderr.decode(errors='replace').strip()[-200:]}")
             kept.parent.mkdir(exist_ok=True)
             kept.write_bytes(done.stdout)
         return json.loads(kept.read_text())["cycles"]
