@@ -56,6 +56,7 @@ class ProfileBuilder {
     profile_.address = procedure_.address;
     profile_.signature = procedure_.signature;
     profile_.nodes = procedure_.nodes;
+    profile_.switches = procedure_.switches;
     profile_.exact = counts_.exact;
     profile_.blocks.resize(graph_.blocks);
     for (BlockId b = 0; b < graph_.blocks; ++b) {

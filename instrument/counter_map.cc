@@ -22,6 +22,7 @@
 #include "optimizer/base/hash.h"
 #include "optimizer/profile/records.h"
 #include "optimizer/profile/solve_flow.h"
+#include "optimizer/profile/switches.h"
 
 namespace respike {
 namespace {
@@ -29,8 +30,9 @@ namespace {
 using ProcedureMap = CounterMap::ProcedureMap;
 using Kind = FlowEdge::Kind;
 
-constexpr SealedFormat kFormat = {"RSPKCMAP", 2, "counter map"};
+constexpr SealedFormat kFormat = {"RSPKCMAP", 3, "counter map", 2};
 
+constexpr uint32_t kWithSwitches = 3;                  // version
 constexpr unsigned kAtomic = 1;                        // flags of the map
 constexpr unsigned kBlockCounter = 1, kBlockPad = 2;   // the two bits of a block
 constexpr unsigned kJump = 1, kKnown = 2, kInMap = 4;  // flags of a call
@@ -287,6 +289,7 @@ std::vector<uint8_t> encode_counter_map(const CounterMap& map) {
     write_text(out, procedure.name);
     out.uleb128(procedure.bytes);
   }
+  for (const ProcedureMap& procedure : map.procedures) write_switches(out, procedure.switches);
   return seal(kFormat, out.bytes());
 }
 
@@ -324,6 +327,9 @@ CounterMap decode_counter_map(std::span<const uint8_t> bytes) {
       procedure.name = read_text(in);
       procedure.bytes = in.uleb128();
     }
+    if (version_of(bytes) >= kWithSwitches)
+      for (ProcedureMap& procedure : map.procedures)
+        procedure.switches = read_switches(in, procedure.blocks.size());
     if (!in.at_end()) throw Error("something follows its end");
     return map;
   } catch (const Error& error) {

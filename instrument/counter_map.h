@@ -53,6 +53,7 @@ struct CounterMap {
     std::vector<Block> blocks;
     std::vector<Call> calls;             // all, by block
     std::vector<IndirectSite> indirect;  // by block
+    std::vector<Switch> switches;        // large ones; maps before version 3 have none
     bool operator==(const ProcedureMap&) const = default;
   };
   /// An address to which indirect jumps and calls may lead: an entry, or a block whose address is

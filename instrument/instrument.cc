@@ -35,6 +35,7 @@
 #include "optimizer/profile/annotate.h"
 #include "optimizer/profile/estimate.h"
 #include "optimizer/profile/signature.h"
+#include "optimizer/profile/switches.h"
 
 namespace respike {
 namespace {
@@ -86,8 +87,7 @@ class Instrumenter {
   uint64_t base_count() const { return program_.machine->probes->bases_of(8 * uint64_t{words_}); }
   uint64_t scratch_offset() const { return bases_offset() + align_up(4 * base_count(), 8); }
   uint64_t parameters_size() const {
-    return sizeof(respike_start_parameters) +
-           (imports_ ? sizeof(respike_windows_parameters) : 0);
+    return sizeof(respike_start_parameters) + (imports_ ? sizeof(respike_windows_parameters) : 0);
   }
   void inject_imports(const Injection::Addresses& addresses, Injection::Contents& contents) const;
 
@@ -175,9 +175,9 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
     const BasicBlock& block = procedure.blocks[b];
     const ControlFlow flow = program_.machine->facts(block.instructions.back()).flow;
     // Where the targets of a jump are known, counts of its edges tell more, for less.
-    const bool unknown_jump =
-        flow == ControlFlow::indirect_jump && block.edge(Edge::Kind::indirect) == nullptr &&
-        !(imports_known && facts.linkage_slot(id, b));
+    const bool unknown_jump = flow == ControlFlow::indirect_jump &&
+                              block.edge(Edge::Kind::indirect) == nullptr &&
+                              !(imports_known && facts.linkage_slot(id, b));
     const bool unknown_call = flow == ControlFlow::indirect_call && !facts.linkage_slot(id, b);
     if (!unknown_call && !unknown_jump) continue;
     chosen.indirect.push_back({b, words_});
@@ -303,6 +303,7 @@ void Instrumenter::describe() {
   for (uint32_t i = 0; i < chosen_.size(); ++i) number[chosen_[i].procedure] = i;
   const Machine& machine = *program_.machine;
   const std::vector<ProcedureSignature> signatures = sign(program_);
+  std::vector<std::vector<Switch>> switches = find_switches(program_);
   for (Chosen& chosen : chosen_) {
     const Procedure& procedure = program_[chosen.procedure];
     CounterMap::ProcedureMap& out = map_.procedures.emplace_back();
@@ -311,6 +312,7 @@ void Instrumenter::describe() {
     const ProcedureSignature& signature = signatures[chosen.procedure];
     out.signature = signature.value;
     out.nodes = signature.nodes;
+    out.switches = std::move(switches[chosen.procedure]);
     out.graph = chosen.counters.graph;
     for (FlowEdge& edge : out.graph.edges)
       if (edge.counter != kNone) edge.counter += chosen.first_counter;

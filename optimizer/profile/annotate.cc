@@ -13,6 +13,7 @@
 #include "optimizer/ir/lookup.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/profile/signature.h"
+#include "optimizer/profile/switches.h"
 
 namespace respike {
 namespace {
@@ -135,6 +136,7 @@ Profile profile_of(const Program& program) {
   profile.image_hash = hash64(program.image->file);
   profile.runs = 1;
   const std::vector<ProcedureSignature> signatures = sign(program);
+  std::vector<std::vector<Switch>> switches = find_switches(program);
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     const Procedure& procedure = program[id];
     ProcedureProfile& result = profile.procedures.emplace_back();
@@ -142,6 +144,7 @@ Profile profile_of(const Program& program) {
     result.address = procedure.address;
     result.signature = signatures[id].value;
     result.nodes = signatures[id].nodes;
+    result.switches = std::move(switches[id]);
     uint64_t end = procedure.address;  // of the block before
     for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
       const BasicBlock& block = procedure.blocks[b];

@@ -16,13 +16,14 @@
 #include "optimizer/base/saturating.h"
 #include "optimizer/image/image.h"
 #include "optimizer/profile/records.h"
+#include "optimizer/profile/switches.h"
 
 namespace respike {
 namespace {
 
-constexpr SealedFormat kFormat = {"RSPKPROF", 2, "profile"};
+constexpr SealedFormat kFormat = {"RSPKPROF", 3, "profile", 2};
 
-enum : unsigned { kExact = 1, kEntered = 2 };                     // flags of a procedure
+enum : unsigned { kExact = 1, kEntered = 2, kSwitches = 4 };      // flags of a procedure
 enum : unsigned { kKindMask = 3, kFromShift = 2, kToShift = 4 };  // head of an edge
 constexpr unsigned kFromFollows = 3;
 
@@ -67,7 +68,8 @@ void write_procedure(ByteWriter& out, const ProcedureProfile& procedure, uint64_
   write_text(out, procedure.name);
   write_difference(out, procedure.address, before);
   out.write(procedure.signature);
-  out.write(static_cast<uint8_t>((procedure.exact ? kExact : 0u) | (entered ? kEntered : 0u)));
+  out.write(static_cast<uint8_t>((procedure.exact ? kExact : 0u) | (entered ? kEntered : 0u) |
+                                 (procedure.switches.empty() ? 0u : kSwitches)));
   write_nodes(out, procedure.nodes);
   out.uleb128(procedure.blocks.size());
   BlockWriter blocks(out);
@@ -94,6 +96,7 @@ void write_procedure(ByteWriter& out, const ProcedureProfile& procedure, uint64_
     write_difference(out, site.target, procedure.address);
     out.uleb128(site.changes);
   }
+  if (!procedure.switches.empty()) write_switches(out, procedure.switches);
 }
 
 void read_procedure(ByteReader& in, ProcedureProfile& procedure, uint64_t before) {
@@ -131,6 +134,7 @@ void read_procedure(ByteReader& in, ProcedureProfile& procedure, uint64_t before
     site.target = read_difference(in, procedure.address);
     site.changes = in.uleb128();
   }
+  if ((flags & kSwitches) != 0) procedure.switches = read_switches(in, size);
 }
 
 uint64_t scaled(uint64_t count, double weight) {
@@ -168,6 +172,7 @@ void add(ProcedureProfile& sum, const ProcedureProfile& more, double weight) {
   for (const auto& site : more.indirect)
     sum.indirect.push_back({site.block, site.target, scaled(site.changes, weight)});
   unite(sum.indirect);
+  if (sum.switches.empty()) sum.switches = more.switches;
 }
 
 void clear_counts(ProcedureProfile& procedure) {

@@ -32,6 +32,9 @@ struct NodeHash {
   bool operator==(const NodeHash&) const = default;
 };
 
+/// The targets of a table by which code jumps, in the table's order: blocks of the procedure.
+using Switch = std::vector<BlockId>;
+
 struct ProcedureProfile {
   struct Block : BlockInfo {
     uint64_t count = 0;
@@ -68,6 +71,8 @@ struct ProcedureProfile {
   std::vector<Edge> edges;               // by from, to, kind
   std::vector<Call> calls;               // by block
   std::vector<IndirectTarget> indirect;  // by block, target
+  std::vector<Switch> switches;          // large ones, see switches.h; profiles before version 3
+                                         // have none
 
   /// Executed instructions, at most 2^64 - 1.
   uint64_t instructions() const;

@@ -17,6 +17,8 @@
 namespace respike {
 namespace {
 
+constexpr size_t kVersionOffset = 8;
+
 enum : unsigned { kMostInstructions = 7, kAddress = 8, kSize = 16, kNode = 32, kExtraShift = 6 };
 
 /// The block with this number of instructions that is expected next.
@@ -58,15 +60,19 @@ std::span<const uint8_t> unseal(const SealedFormat& format, std::span<const uint
     throw Error(describe_other(format, bytes));
   if (bytes.size() < kSealSize)
     throw Error(fmt::format("the {} is damaged: it ends too early", format.what));
-  const auto version = load<uint32_t>(bytes.data() + 8);
-  if (version != format.version)
-    throw Error(fmt::format("the {} is of version {}, this Respike reads version {}", format.what,
-                            version, format.version));
+  const uint32_t version = version_of(bytes);
+  if (version < format.oldest || version > format.version)
+    throw Error(fmt::format("the {} is of version {}, this Respike reads versions {} to {}",
+                            format.what, version, format.oldest, format.version));
   const auto payload = bytes.subspan(kSealSize);
   if (load<uint32_t>(bytes.data() + 12) != 0 ||
       load<uint64_t>(bytes.data() + 16) != hash64(payload))
     throw Error(fmt::format("the {} is damaged: its checksum is wrong", format.what));
   return payload;
+}
+
+uint32_t version_of(std::span<const uint8_t> bytes) {
+  return load<uint32_t>(bytes.data() + kVersionOffset);
 }
 
 void write_text(ByteWriter& out, std::string_view text) {

@@ -19,12 +19,16 @@ struct SealedFormat {
   std::string_view magic;  // 8 bytes
   uint32_t version;
   std::string_view what;  // "profile": for errors
+  uint32_t oldest;        // version that is still read
 };
 inline constexpr size_t kSealSize = 24;
 
 std::vector<uint8_t> seal(const SealedFormat& format, std::span<const uint8_t> payload);
 /// The payload. Throws Error when `bytes` are not of this format and version, or damaged.
 std::span<const uint8_t> unseal(const SealedFormat& format, std::span<const uint8_t> bytes);
+
+/// The version that the frame of bytes that unseal() accepts names.
+uint32_t version_of(std::span<const uint8_t> bytes);
 
 void write_text(ByteWriter& out, std::string_view text);
 std::string read_text(ByteReader& in);

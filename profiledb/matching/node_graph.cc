@@ -85,6 +85,10 @@ NodeGraph::NodeGraph(const ProcedureProfile& procedure) : nodes(procedure.nodes.
       nodes[to].in = saturating_add(nodes[to].in, edge.count);
     }
   }
+  for (const Switch& table : procedure.switches) {
+    std::vector<uint32_t>& targets = switches.emplace_back();
+    for (const BlockId block : table) targets.push_back(resolver.node_at(block));
+  }
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
     if (procedure.blocks[b].node == kNone) continue;
     Node& node = nodes[procedure.blocks[b].node];

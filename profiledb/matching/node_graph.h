@@ -43,6 +43,7 @@ struct NodeGraph {
   std::vector<Node> nodes;
   std::vector<Arc> arcs;  // by from
   std::vector<uint32_t> first_arc, into, first_into;
+  std::vector<std::vector<uint32_t>> switches;  // the nodes to which the words of a table lead
 };
 
 }  // namespace respike

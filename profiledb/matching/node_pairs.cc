@@ -6,6 +6,11 @@
 // front of the call changed. (Calls are strong anchors, since symbols name the callees. Levels and
 // order are those of Ayupov, Panchenko and Pupyrev, "Stale profile matching", CC 2024, section 3.)
 //
+// Behind the strict hashes come the cases of large switches: the n-th words of two tables lead to a
+// pair, whatever the compiler made of the code there, unless other words lead to the same node.
+// Interpreters keep their profile that way when the compiler or its options change:
+// a table of labels (`goto *labels[op]`) and a jump table (`switch (op)`) have the same order.
+//
 // Pairs spread to neighbours: among the free successors (and the free predecessors) of both nodes
 // of a pair, nodes with the same loose hash and callee are pairs. That tells repeated code apart,
 // such as the same check of an error after every call. Free nodes are then aligned in the order of
@@ -20,6 +25,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
 
 #include "optimizer/base/bytes.h"
@@ -75,6 +81,7 @@ class Pairing {
     pair_unique([](const Side& side, uint32_t n) {
       return side.graph.nodes[n].instructions < 2 ? 0 : mixed<1>({side.strict(n)});
     });
+    pair_switches();
     pair_unique([](const Side& side, uint32_t n) {
       return side.around(n, [&](uint32_t node) { return side.loose(node); });
     });
@@ -97,8 +104,8 @@ class Pairing {
                                                       : Likeness::placed;
   }
 
-  void add(uint32_t before, uint32_t now) {
-    pairs_[now] = {before, likeness(before, now)};
+  void add(uint32_t before, uint32_t now, Likeness least = Likeness::placed) {
+    pairs_[now] = {before, std::max(likeness(before, now), least)};
     taken_[before] = now;
     work_.push_back(now);
   }
@@ -132,6 +139,71 @@ class Pairing {
   }
 
   using Nodes = std::vector<uint32_t>;
+
+  /// Pairs the cases of switches: of switches of one length, if there are as many in either build,
+  /// in their order; then of the only other switch in either build.
+  void pair_switches() {
+    std::map<size_t, std::pair<std::vector<const Nodes*>, std::vector<const Nodes*>>> by_length;
+    for (const Nodes& table : before_.graph.switches)
+      by_length[table.size()].first.push_back(&table);
+    for (const Nodes& table : now_.graph.switches) by_length[table.size()].second.push_back(&table);
+    std::vector<const Nodes*> left_before, left_now;
+    for (const auto& [length, tables] : by_length) {
+      const auto& [before, now] = tables;
+      const bool same = before.size() == now.size();
+      for (size_t i = 0; same && i < now.size(); ++i) pair_cases(*before[i], *now[i]);
+      if (same) continue;
+      left_before.insert(left_before.end(), before.begin(), before.end());
+      left_now.insert(left_now.end(), now.begin(), now.end());
+    }
+    if (left_before.size() == 1 && left_now.size() == 1)
+      pair_cases_in_order(*left_before[0], *left_now[0]);
+  }
+
+  /// Pairs the cases of switches to which cases were added or taken away: between two cases of the
+  /// same kind of code, as many cases are the same cases; behind the last such case, as many as
+  /// there are. Example: a switch whose last case became one of the default.
+  void pair_cases_in_order(const Nodes& before, const Nodes& now) {
+    const auto kinds = [](const Side& side, const Nodes& table) {
+      std::vector<uint64_t> result;
+      for (const uint32_t node : table) result.push_back(node == kNone ? 0 : side.loose(node));
+      return result;
+    };
+    const auto same = common_subsequence(kinds(before_, before), kinds(now_, now));
+    const size_t rest = std::min(before.size() - (same.empty() ? 0 : same.back().first + 1),
+                                 now.size() - (same.empty() ? 0 : same.back().second + 1));
+    Nodes from, to;
+    size_t a = 0, b = 0;
+    for (const auto& [x, y] : same) {
+      for (size_t i = 0; x - a == y - b && a + i < x; ++i) {
+        from.push_back(before[a + i]);
+        to.push_back(now[b + i]);
+      }
+      from.push_back(before[x]);
+      to.push_back(now[y]);
+      a = x + 1;
+      b = y + 1;
+    }
+    from.insert(from.end(), before.begin() + static_cast<ptrdiff_t>(a),
+                before.begin() + static_cast<ptrdiff_t>(a + rest));
+    to.insert(to.end(), now.begin() + static_cast<ptrdiff_t>(b),
+              now.begin() + static_cast<ptrdiff_t>(b + rest));
+    pair_cases(from, to);
+  }
+
+  void pair_cases(const Nodes& before, const Nodes& now) {
+    const auto words_of = [](const Nodes& table) {
+      std::unordered_map<uint32_t, uint32_t> words;
+      for (const uint32_t node : table) ++words[node];
+      return words;
+    };
+    const auto words_before = words_of(before), words_now = words_of(now);
+    for (size_t word = 0; word < now.size(); ++word) {
+      const uint32_t a = before[word], b = now[word];
+      if (a == kNone || b == kNone || words_before.at(a) != 1 || words_now.at(b) != 1) continue;
+      if (free_before(a) && free_now(b)) add(a, b, Likeness::kind);
+    }
+  }
 
   static Nodes neighbours(const NodeGraph& graph, uint32_t node, bool after) {
     Nodes result;

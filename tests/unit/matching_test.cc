@@ -318,6 +318,60 @@ TEST(Matching, ChangedProceduresKeepTheirCounts) {
 }
 
 /// Procedures of which only the calls are known.
+/// An interpreter: a dispatch, as many cases as `counts`, of which each goes back to the dispatch,
+/// and an exit. No code is like that of another interpreter. The last case is one of the default,
+/// with `shorter`.
+Profile interpreter(const std::vector<uint64_t>& counts, Random& random, bool odd = false,
+                    bool shorter = false) {
+  Profile profile;
+  ProcedureProfile& procedure = profile.procedures.emplace_back();
+  procedure.name = "execute";
+  procedure.address = 0x1000;
+  procedure.signature = random();
+  const auto cases = static_cast<uint32_t>(counts.size());
+  uint64_t all = 0;
+  for (uint32_t b = 0; b < cases + 2; ++b) {
+    const auto hash = [&] {
+      return static_cast<uint16_t>((random() & ~uint64_t{1}) | (odd ? 1 : 0));
+    };
+    procedure.nodes.push_back({hash(), hash()});
+    ProcedureProfile::Block block;
+    block.address = 0x1000 + 64 * b;
+    block.instructions = 4;
+    block.size = 16;
+    block.node = b;
+    procedure.blocks.push_back(block);
+  }
+  Switch& table = procedure.switches.emplace_back();
+  for (uint32_t c = 0; c < cases; ++c) {
+    const BlockId block = 1 + c;
+    if (!shorter || c + 1 < cases) table.push_back(block);
+    procedure.edges.push_back({0, block, EdgeKind::indirect, counts[c]});
+    procedure.blocks[block].count = counts[c];
+    all += counts[c];
+  }
+  procedure.edges.push_back({0, cases + 1, EdgeKind::taken, 1});
+  for (uint32_t c = 0; c < cases; ++c)
+    procedure.edges.push_back({1 + c, 0, EdgeKind::taken, counts[c]});
+  procedure.blocks[0].count = all + 1;
+  procedure.blocks[cases + 1].count = 1;
+  return profile;
+}
+
+TEST(Matching, CasesOfLargeSwitchesKeepTheirPlaces) {
+  Random random(11);
+  for (const bool shorter : {false, true}) {
+    std::vector<uint64_t> counts(40);
+    for (uint64_t& count : counts) count = below(random, 1000);
+    const Profile before = interpreter(counts, random);
+    const MatchResult match = match_profile(before, interpreter(counts, random, true, shorter));
+    const ProcedureProfile& now = match.profile.procedures[0];
+    for (uint32_t c = 0; c + 1 < counts.size(); ++c)
+      EXPECT_EQ(now.blocks[1 + c].count, counts[c]) << c;
+    EXPECT_EQ(now.blocks[0].count, before.procedures[0].blocks[0].count);
+  }
+}
+
 TEST(Matching, NewProceduresGetTheirCallersCounts) {
   Random random(5);
   auto program = random_program(random, 3);

@@ -58,9 +58,9 @@ TEST(ProfileFormat, RefusesWhatIsNoProfile) {
   EXPECT_EQ(error_of({}), "p.profile: this is no profile");
   EXPECT_EQ(error_of(std::vector<uint8_t>(100)), "p.profile: this is no profile");
   auto newer = bytes;
-  store<uint32_t>(newer.data() + 8, 3);
+  store<uint32_t>(newer.data() + 8, 4);
   EXPECT_EQ(error_of(newer),
-            "p.profile: the profile is of version 3, this Respike reads version 2");
+            "p.profile: the profile is of version 4, this Respike reads versions 2 to 3");
 }
 
 TEST(ProfileFormat, DamageIsRefused) {

@@ -50,6 +50,10 @@ inline Profile random_profile(Random& random) {
     std::sort(procedure.edges.begin(), procedure.edges.end(), [](const auto& a, const auto& b) {
       return std::tuple(a.from, a.to, a.kind) < std::tuple(b.from, b.to, b.kind);
     });
+    for (uint32_t n = one_in(random, 3) ? 1 + below(random, 2) : 0; n-- > 0;) {
+      Switch& table = procedure.switches.emplace_back();
+      for (uint32_t word = below(random, 40); word-- > 0;) table.push_back(below(random, blocks));
+    }
     for (uint32_t b = 0; b < blocks; ++b) {
       if (one_in(random, 3))
         procedure.calls.push_back({b, one_in(random, 2) ? 0 : address - 64, count()});
