@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "container_testing.h"
 #include "optimizer/base/bytes.h"
 #include "optimizer/image/pe/base_relocations.h"
 
@@ -19,7 +20,7 @@ struct PeOptions {
   bool base_relocations = true;
   bool managed = false;
   bool certificate = false;
-  uint32_t handler = 0;  // of the first procedure
+  uint32_t handler = 0;    // of the first procedure
   uint64_t scope_end = 0;  // the end of the only record in its scope table; 0: no table
   bool symbols = true;
   bool wide = false;  // machine 0x284, PE32+
@@ -108,17 +109,8 @@ class PeFile : private PeAddresses {
   }
 
  private:
-  template <typename T>
-  static void put(std::vector<uint8_t>& bytes, size_t at, T value) {
-    if (bytes.size() < at + sizeof value) bytes.resize(at + sizeof value);
-    store(&bytes[at], value);
-  }
-
   void code(uint64_t address, std::initializer_list<uint32_t> words) {
-    for (const uint32_t word : words) {
-      put(text_, address - kText, word);
-      address += 4;
-    }
+    put_words(text_, address - kText, words);
   }
 
   uint32_t high(uint64_t place, uint32_t word, uint64_t address) {
