@@ -161,6 +161,18 @@ TEST(PeLift, FindsProceduresAndWhatTheyReferTo) {
     }
 }
 
+TEST(PeLift, JumpsOfATableMayComeBackToTheJump) {
+  const Program program = lifted(read({.loops = true}));
+  EXPECT_EQ(find_violation(program), std::nullopt);
+  const Procedure* choose = procedure_at(program, At::kChoose);
+  ASSERT_NE(choose, nullptr);
+  ASSERT_EQ(choose->jump_tables.size(), 1u);
+  const BlockId jump = choose->jump_tables[0].jump;
+  ASSERT_NE(jump, kNone);
+  EXPECT_FALSE(choose->blocks[jump].has(BasicBlock::kMayLeave));
+  EXPECT_EQ(choose->blocks[jump].successors.size(), 2u);
+}
+
 TEST(PeLift, ProceduresWithHandlersStay) {
   const Image image = read({.handler = static_cast<uint32_t>(At::kLeaf)});
   const Program program = lifted(image);
@@ -278,6 +290,18 @@ TEST(PeWriter, EachPieceHasAProlog) {
     EXPECT_EQ(load<uint32_t>(output.bytes_at(fields[0] + 4, 4)->data()), 0xb75e0000u);
   }
   EXPECT_GE(with_prolog, 3u);  // main has three blocks
+}
+
+TEST(PeWriter, EntriesWithFlagsAreKept) {
+  const Image image = read({.end_flags = 1});
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Bytes bytes = rewrite(image, OptimizeOptions::Order::random, seed).bytes;
+    const Image output = read_image(bytes, "output.exe");
+    EXPECT_FALSE(procedure_at(lifted(output), At::kMain)->movable());
+    EXPECT_FALSE(procedure_at(lifted(output), At::kChoose)->movable());
+    Diagnostics diagnostics;
+    EXPECT_EQ(verify_images(image, output, diagnostics), std::nullopt);
+  }
 }
 
 TEST(PeWriter, CertificatesAreLeftOut) {
