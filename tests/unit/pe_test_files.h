@@ -22,7 +22,7 @@ struct PeOptions {
   bool certificate = false;
   uint32_t handler = 0;    // of the first procedure
   uint64_t scope_end = 0;  // the end of the only record in its scope table; 0: no table
-  uint64_t end_flags = 0;  // of the entries of the function table
+  uint64_t end_flags = 0;  // of the last entry of the function table
   bool symbols = true;
   bool wide = false;   // machine 0x284, PE32+
   bool adds = false;   // the half of an address is added to, rather than used
@@ -184,14 +184,13 @@ class PeFile : private PeAddresses {
   }
 
   void write_function_table() {
-    const uint64_t flags = options_.end_flags;
     const uint64_t entries[] = {kMain,
-                                kMain + 40 + flags,
+                                kMain + 40,
                                 options_.handler,
                                 options_.scope_end == 0 ? 0 : kScopes,
                                 kMain + 8,
                                 kChoose,
-                                kChoose + 36 + flags,
+                                kChoose + 36 + options_.end_flags,
                                 0,
                                 0,
                                 kChoose};
