@@ -303,6 +303,19 @@ TEST(PeWriter, EntriesWithFlagsAreKept) {
   }
 }
 
+/// main calls the padding in front of `choose`, which stays. A word in front of that padding looks
+/// like code, and `leaf`, which has no entry in the function table, may move to the place in front
+/// of the word.
+TEST(PeWriter, CallsOfPaddingDoNotMakeItsNeighbourCode) {
+  Bytes bytes = pe_program({.end_flags = 1});
+  constexpr size_t kTextOffset = 0x400, kWord = 0x34, kCall = 24, kPadding = 0x38;
+  store(&bytes[kTextOffset + kWord], uint32_t{0xaffe0000});  // ldq_l zero,0(sp)
+  store(&bytes[kTextOffset + kCall], uint32_t{0xd3400000 | (kPadding - kCall - 4) >> 2});
+  const Image image = read_image(bytes, "small.exe");
+  for (uint64_t seed = 1; seed <= 20; ++seed)
+    EXPECT_NO_THROW(rewrite(image, OptimizeOptions::Order::random, seed));
+}
+
 TEST(PeWriter, CertificatesAreLeftOut) {
   const Image image = read({.certificate = true});
   Diagnostics diagnostics;
