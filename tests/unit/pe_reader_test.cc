@@ -253,6 +253,18 @@ TEST(PeWriter, OutputsAreTheSameProgram) {
   }
 }
 
+TEST(PeWriter, OutputsCanBeRewrittenAgainAndAgain) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    Bytes bytes = pe_program();
+    for (uint64_t round = 0; round < 5; ++round) {
+      const Image image = read_image(bytes, "small.exe");
+      const auto order = (seed + round) % 3 == 0 ? OptimizeOptions::Order::scatter
+                                                 : OptimizeOptions::Order::random;
+      ASSERT_NO_THROW(bytes = rewrite(image, order, seed + round).bytes) << seed << " " << round;
+    }
+  }
+}
+
 TEST(PeWriter, WritesImagesWithWideAddresses) {
   const Image image = read({.wide = true});
   const Image output =
