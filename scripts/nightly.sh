@@ -50,7 +50,7 @@ run_cases() {
 run_seeds() {
   RESPIKE_SEEDS=20 RESPIKE_HEAVY_SEEDS=20 RESPIKE_PROFILE_SEEDS=20 RESPIKE_HEAVY_PROFILE_SEEDS=20 RESPIKE_FLIPS=200 \
     RESPIKE_WINDOW_KILLS=20 RESPIKE_KILLS=200 RESPIKE_STARTS=1000 ctest --test-dir build --parallel 2 --output-on-failure --tests-regex \
-    '^e2e.(layouts|profiled|second_round|hot_cold|never_slower|bad_input|profile|gui_robust|exec|on_the_fly|session_work|live_session)_test(\.x86_64)?$|^DatabaseModel'
+    '^e2e.(layouts|profiled|second_round|hot_cold|never_slower|bad_input|profile|gui_robust|exec|on_the_fly|session_work|live_session|pe)_test(\.x86_64)?$|^DatabaseModel'
 }
 
 run_debug() {

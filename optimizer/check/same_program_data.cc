@@ -415,13 +415,17 @@ bool Comparison::keeps_alignment(uint64_t before, uint64_t after) const {
 
 void Comparison::sections() {
   const Image &before = *before_.program.image, &after = *after_.program.image;
-  std::multimap<std::string_view, const Section*> named;  // equal names stay in order
+  // Sections with equal names stay where they are, or in order.
+  std::multimap<std::string_view, const Section*> named;
   for (const Section& each : after.sections)
     if (each.allocated()) named.emplace(each.name, &each);
   for (const Section& each : before.sections) {
     if (!each.allocated() || difference_) continue;
-    const auto partner = named.find(each.name);
-    if (partner != named.end()) {
+    const auto [first, last] = named.equal_range(each.name);
+    auto partner = std::find_if(
+        first, last, [&](const auto& entry) { return entry.second->address == each.address; });
+    if (partner == last) partner = first;
+    if (partner != last) {
       section(each, *partner->second);
       named.erase(partner);
     } else if (!describes_code(each.name)) {

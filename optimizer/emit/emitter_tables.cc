@@ -249,7 +249,8 @@ void Emitter::write_provenance(Provenance provenance, NoteType type) {
         fragment.blocks.front() == 0 &&
         std::any_of(procedure.symbols.begin(), procedure.symbols.end(), [&](uint32_t index) {
           const Symbol& symbol = image_.symbols[index];
-          return symbol.type == Symbol::Type::procedure && symbol.value == procedure.address;
+          return symbol.type == Symbol::Type::procedure && symbol.value == procedure.address &&
+                 symbol.size != 0;
         });
     const uint64_t owner = placement_.address(fragment.procedure, 0);
     // Blocks in another order are fragments: a shape that looks odd now was understood before.

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -56,6 +58,14 @@ void append(std::vector<BlockId>& blocks, const std::vector<BlockId>& run) {
   blocks.insert(blocks.end(), run.begin(), run.end());
 }
 
+/// The block that is glued to a block; kNone: none is.
+BlockId glued_to(const Procedure& procedure, BlockId block) {
+  if (!procedure.blocks[block].has(BasicBlock::kGluedToNext)) return kNone;
+  for (const Edge& edge : procedure.blocks[block].successors)
+    if (edge.kind == Edge::Kind::fall_through) return edge.target;
+  return kNone;
+}
+
 }  // namespace
 
 std::vector<BlockId> blocks_of(const Procedure& procedure, const CodeRange& range) {
@@ -72,10 +82,27 @@ std::vector<BlockId> blocks_of(const Procedure& procedure, const CodeRange& rang
 Layout original_layout(const Program& program) {
   Layout layout;
   // One fragment per range of the input, in address order, so that split procedures stay split.
+  // What is glued to the end of a range moves there from its own range.
+  std::set<std::pair<ProcedureId, BlockId>> moved;
+  const auto glued_behind = [](const Procedure& procedure, std::span<const BlockId> blocks) {
+    std::vector<BlockId> glued;
+    if (!blocks.empty())
+      for (BlockId next = glued_to(procedure, blocks.back()); next != kNone;
+           next = glued_to(procedure, next))
+        glued.push_back(next);
+    return glued;
+  };
+  for (const CodeRange& range : program.ranges)
+    for (const BlockId block :
+         glued_behind(program[range.procedure], blocks_of(program[range.procedure], range)))
+      moved.emplace(range.procedure, block);
   for (const CodeRange& range : program.ranges) {
     const Procedure& procedure = program[range.procedure];
     if (!procedure.movable()) continue;
     auto blocks = blocks_of(procedure, range);
+    if (!moved.empty())
+      std::erase_if(blocks, [&](BlockId b) { return moved.contains({range.procedure, b}); });
+    append(blocks, glued_behind(procedure, blocks));
     if (!blocks.empty())
       layout.fragments.push_back(
           {.procedure = range.procedure,

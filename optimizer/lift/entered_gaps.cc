@@ -47,11 +47,14 @@ class EnteredGaps {
 
  private:
   /// An entry is the start of a gap, or behind the two instructions at its start that load gp.
+  /// Control that comes to no-ops at the end of the gap goes on to what is behind the gap.
   void enter(uint64_t address) {
     const uint32_t index = piece_at(gaps_, address);
     if (index == kNone || entered_[index]) return;
     const CodeMap& map = lifter_.map();
-    if (address > map.group_end(map.group_end(gaps_[index].start))) return;
+    const auto [start, end] = std::pair(gaps_[index].start, gaps_[index].end);
+    if (address > map.group_end(map.group_end(start))) return;
+    if (address != start && lifter_.is_padding(address, end)) return;
     entered_[index] = true;
     work_.push_back(index);
   }

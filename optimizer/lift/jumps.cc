@@ -12,6 +12,10 @@
 //
 // Calls end blocks. Registers are followed across calls only where calls.h says that they survive:
 // a table found in a register that the call changed would not be the jump's table.
+//
+// Where tables hold whole addresses, nothing in front of the jump shows an entry of a table, so all
+// paths to the jump count. In a loop around the jump some of these paths come from the table's own
+// targets: see assume_tables().
 
 #include "optimizer/lift/jumps.h"
 
@@ -49,6 +53,7 @@ class JumpConnector {
         for (BlockId id : jumps_) add_all_labels(id);
       } else {
         find_predecessors();
+        if (has_address_tables() && !assume_tables()) find_predecessors();
         for (BlockId id : jumps_) add_indirect(id);
         find_owners();
       }
@@ -127,6 +132,72 @@ class JumpConnector {
     for (const BlockId label : *labels_) add_edge(block, label);
   }
 
+  bool has_address_tables() const {
+    return lifter_.machine.abi.jump_table_entry == RelocationRole::address32;
+  }
+
+  /// Assumes that the jumps that form the address of a table lead to targets of such tables and
+  /// nowhere else, adds the jumps to the predecessors of these targets, and checks whether then all
+  /// paths to each of these jumps come from the table. If so, the assumption is right: the first
+  /// jump of a run is on a path without jumps, and each later one on a path whose jumps did what
+  /// was assumed. Example: a loop around a `switch` comes back from the cases of the switch.
+  ///
+  /// False when the check fails, or when labels have their addresses elsewhere, too.
+  bool assume_tables() {
+    const Effort before = effort_;
+    const bool right = add_assumed_predecessors() && assumption_holds();
+    effort_ = before;
+    assumed_.clear();
+    return right;
+  }
+
+  bool add_assumed_predecessors() {
+    std::set<BlockId> reached;
+    std::vector<BlockId> others;
+    for (const BlockId jump : jumps_) {
+      bool complete = true;
+      std::vector<uint64_t> tables = tables_of(jump, complete);
+      const bool only_tables =
+          std::ranges::all_of(tables, [&](uint64_t table) { return is_jump_table(table); });
+      if (tables.empty() || !only_tables) {
+        others.push_back(jump);
+        continue;
+      }
+      std::set<BlockId> targets;
+      for (const uint64_t table : tables)
+        for (const BlockId target : entries_of(table)) targets.insert(target);
+      if (!Effort::spend(effort_.edges, targets.size())) return false;
+      for (const BlockId target : targets) predecessors_[target].push_back(jump);
+      reached.insert(targets.begin(), targets.end());
+      assumed_.emplace(jump, std::move(tables));
+    }
+    for (const BlockId label : taken_labels())
+      if (!reached.contains(label)) return false;
+    for (const BlockId target : reached)
+      if ((marks_of(target) & (kEntryMark | kLabelMark)) != 0) return false;
+    // Jumps that use no table may lead to all labels.
+    if (!Effort::spend(effort_.edges, others.size() * reached.size())) return false;
+    for (const BlockId jump : others)
+      for (const BlockId label : reached) predecessors_[label].push_back(jump);
+    return !assumed_.empty();
+  }
+
+  bool assumption_holds() {
+    return std::ranges::all_of(assumed_, [&](const auto& assumed) {
+      bool complete = true;
+      const std::vector<uint64_t> tables = tables_of(assumed.first, complete);
+      return complete && tables == assumed.second;
+    });
+  }
+
+  uint8_t marks_of(BlockId id) const {
+    const BasicBlock& block = procedure_.blocks[id];
+    return block.origin == kNone ? uint8_t{0} : lifter_.marks_at(program_.address_of(block));
+  }
+
+  /// Whether control comes to a block from outside of the procedure.
+  bool is_entered(BlockId id) const { return id == 0 || (marks_of(id) & kEntryMark) != 0; }
+
   /// Whether it is certain that a jump not through a table leads to the labels or, if there are
   /// none, out of the procedure.
   bool is_understood(BlockId jump, const std::vector<BlockId>& labels) {
@@ -200,7 +271,9 @@ class JumpConnector {
       const size_t found = tables.size();
       const bool ended = follow_back(procedure_.blocks[id], wanted, tables);
       // On a path that ends without a table the address came through memory, or from elsewhere.
-      if (tables.size() == found && (ended || predecessors_[id].empty())) complete = false;
+      if (tables.size() == found &&
+          (ended || predecessors_[id].empty() || (has_address_tables() && is_entered(id))))
+        complete = false;
       if (ended) continue;
       for (BlockId before : predecessors_[id]) {
         Registers kept = wanted;
@@ -347,7 +420,7 @@ class JumpConnector {
   /// labels, or addresses of procedures. The first two entries of a jump table lead into the
   /// procedure.
   bool is_jump_table(uint64_t address) const {
-    if (lifter_.machine.abi.jump_table_entry != RelocationRole::address32) return true;
+    if (!has_address_tables()) return true;
     constexpr uint64_t kEntry = 4;
     const auto leads_inside = [&](uint64_t word) {
       const auto pointer =
@@ -359,14 +432,14 @@ class JumpConnector {
     return leads_inside(address) && leads_inside(address + kEntry);
   }
 
-  /// Adds the targets of one table. The table ends where the run of words ends or another table
-  /// starts.
-  void add_entries(uint64_t address, std::vector<BlockId>& targets) {
+  /// The targets of one table, entry by entry. The table ends where the run of words ends or
+  /// another table starts.
+  std::vector<BlockId> entries_of(uint64_t address) const {
     auto word = std::lower_bound(lifter_.table_words.begin(), lifter_.table_words.end(), address);
     auto pointer =
         std::lower_bound(program_.code_pointers.begin(), program_.code_pointers.end(), address,
                          [](const CodePointer& p, uint64_t a) { return p.address < a; });
-    JumpTable table{.address = address};
+    std::vector<BlockId> entries;
     const bool wide = lifter_.machine.abi.jump_table_entry == RelocationRole::pc_relative64;
     for (uint64_t at = address; word != lifter_.table_words.end() && *word == at;
          ++word, at += wide ? 8 : 4) {
@@ -374,11 +447,19 @@ class JumpConnector {
       if (pointer == program_.code_pointers.end() || pointer->address != at) break;
       const auto location = block_at(program_, pointer->target.address);
       if (!location || location->procedure != id_) break;
-      targets.push_back(location->block);
+      entries.push_back(location->block);
       ++pointer;
-      ++table.entries;
     }
-    if (known_tables_.insert(address).second) procedure_.jump_tables.push_back(table);
+    return entries;
+  }
+
+  /// Adds the targets of one table.
+  void add_entries(uint64_t address, std::vector<BlockId>& targets) {
+    const std::vector<BlockId> entries = entries_of(address);
+    targets.insert(targets.end(), entries.begin(), entries.end());
+    if (known_tables_.insert(address).second)
+      procedure_.jump_tables.push_back(
+          {.address = address, .entries = static_cast<uint32_t>(entries.size())});
   }
 
   /// Finds the tables that belong to one jump: no other jump uses them, no other procedure forms
@@ -413,8 +494,9 @@ class JumpConnector {
   std::unordered_set<uint64_t> known_tables_;
   std::map<uint64_t, BlockId> users_;  // table address -> the first jump that uses it
   std::set<BlockId> sharing_;          // jumps that may share a table with others
-  std::optional<bool> passed_on_;      // see labels_are_passed_on()
-  std::vector<BlockId> jumps_;         // blocks that end with an indirect jump
+  std::map<BlockId, std::vector<uint64_t>> assumed_;  // see assume_tables(): tables by jump
+  std::optional<bool> passed_on_;                     // see labels_are_passed_on()
+  std::vector<BlockId> jumps_;                        // blocks that end with an indirect jump
   std::vector<std::vector<BlockId>> predecessors_;
   std::optional<std::vector<BlockId>> labels_;
 };

@@ -3,19 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 
 #include <fmt/format.h>
 
+#include "container_testing.h"
 #include "ecoff_test_files.h"
-#include "optimizer/base/bytes.h"
-#include "optimizer/check/invariants.h"
 #include "optimizer/image/ecoff/headers.h"
 #include "optimizer/image/ecoff/relocations.h"
-#include "optimizer/image/image.h"
-#include "optimizer/lift/lift.h"
-#include "optimizer/pipeline.h"
 #include "optimizer/rewritten.h"
 
 namespace respike {
@@ -28,19 +23,8 @@ Image read(const EcoffOptions& options = {}) {
   return read_image(ecoff_program(options), "small.ecoff");
 }
 
-/// What require_rewritable() or read_image() says.
 std::string refusal(const EcoffOptions& options) {
-  try {
-    require_rewritable(read(options));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
-
-const Symbol* symbol_named(const Image& image, std::string_view name) {
-  const auto found = std::ranges::find(image.symbols, name, &Symbol::name);
-  return found == image.symbols.end() ? nullptr : &*found;
+  return refusal_of(ecoff_program(options), "small.ecoff");
 }
 
 std::vector<Relocation> relocations_at(const Image& image, uint64_t address) {
@@ -49,24 +33,6 @@ std::vector<Relocation> relocations_at(const Image& image, uint64_t address) {
     for (const Relocation& each : table.relocations)
       if (each.address == address) result.push_back(each);
   return result;
-}
-
-Program lifted(const Image& image) {
-  Diagnostics diagnostics;
-  return lift(image, diagnostics);
-}
-
-const Procedure* procedure_at(const Program& program, uint64_t address) {
-  const auto found = std::ranges::find(program.procedures, address, &Procedure::address);
-  return found == program.procedures.end() ? nullptr : &*found;
-}
-
-OptimizeResult rewrite(const Image& image, OptimizeOptions::Order order, uint64_t seed = 1) {
-  OptimizeOptions options;
-  options.order = order;
-  options.seed = seed;
-  Diagnostics diagnostics;
-  return optimize(image, options, diagnostics);
 }
 
 // ---- reading
@@ -257,69 +223,31 @@ TEST(EcoffWriter, RefusesWhenThereIsNoRoom) {
 
 // ---- damage
 
-/// Reads, lifts and rewrites; an Error is fine, unless it tells of a mistake of Respike's own.
-void exercise(const Bytes& bytes, const std::string& what, std::map<std::string, int>& outcomes) {
-  try {
-    const Image image = read_image(bytes, "damaged");
-    require_rewritable(image);
-    const Program program = lifted(image);
-    EXPECT_EQ(find_violation(program), std::nullopt) << what;
-    rewrite(image, OptimizeOptions::Order::random);
-    ++outcomes["rewritten"];
-  } catch (const Error& error) {
-    EXPECT_STRNE(error.what(), "");
-    EXPECT_EQ(std::string(error.what()).find("internal error"), std::string::npos)
-        << what << ": " << error.what();
-    ++outcomes["refused"];
-  }
-}
-
 TEST(EcoffDamage, Truncations) {
-  const Bytes good = ecoff_program();
-  std::map<std::string, int> outcomes;
-  for (size_t size = 1; size < good.size(); size += size < 0x240 || size > 0x4000 ? 1 : 29)
-    exercise({good.begin(), good.begin() + static_cast<ptrdiff_t>(size)},
-             fmt::format("{} bytes", size), outcomes);
-  EXPECT_GT(outcomes["refused"], 1000);
+  Damage damage;
+  damage.truncate(ecoff_program(), [](size_t size) { return size < 0x240 || size > 0x4000; });
+  EXPECT_GT(damage.refused, 1000);
 }
 
 TEST(EcoffDamage, EveryFieldOfTheHeaders) {
   const Bytes good = ecoff_program();
-  std::map<std::string, int> outcomes;
+  Damage damage;
   constexpr uint64_t kValues[] = {0, 0x20, 0x7fff, 0x140000000, 0x120000440, ~uint64_t{0}};
-  const auto change = [&](size_t at, auto value) {
-    Bytes damaged = good;
-    store(&damaged[at], value);
-    exercise(damaged, fmt::format("{:#x} at {:#x}", value, at), outcomes);
-  };
-  const size_t symbols = load<uint64_t>(&good[8]);
   std::vector<size_t> places;
   for (size_t at = 0; at < 104 + 5 * sizeof(ecoff::SectionRecord); at += 2) places.push_back(at);
+  const size_t symbols = load<uint64_t>(&good[8]);
   for (size_t at = symbols; at + 8 < good.size(); at += 4) places.push_back(at);
   for (const size_t at : places)
-    for (const uint64_t value : kValues)
-      if (at % 8 == 0)
-        change(at, value);
-      else if (at % 4 == 0)
-        change(at, static_cast<uint32_t>(value));
-      else
-        change(at, static_cast<uint16_t>(value));
-  EXPECT_GT(outcomes["refused"], 500);
+    for (const uint64_t value : kValues) damage.change(good, at, value, 8);
+  EXPECT_GT(damage.refused, 500);
 }
 
 TEST(EcoffDamage, FlippedBits) {
   std::mt19937 random(5);
-  const Bytes good = ecoff_program({.comment = true});
-  std::map<std::string, int> outcomes;
-  for (size_t at = 0; at < good.size(); ++at) {
-    if (good[at] == 0 && at > 0x100 && at % 64 != 0) continue;  // most of the padding
-    const unsigned bit = random() % 8;
-    Bytes damaged = good;
-    damaged[at] ^= static_cast<uint8_t>(1u << bit);
-    exercise(damaged, fmt::format("bit {} at {:#x}", bit, at), outcomes);
-  }
-  EXPECT_GT(outcomes["refused"], 100);
-  EXPECT_GT(outcomes["rewritten"], 300);
+  Damage damage;
+  damage.flip_bits(ecoff_program({.comment = true}), 64, random);
+  EXPECT_GT(damage.refused, 100);
+  EXPECT_GT(damage.rewritten, 300);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "container_testing.h"
 #include "optimizer/base/bytes.h"
 #include "optimizer/image/ecoff/records.h"
 
@@ -108,17 +109,8 @@ class EcoffFile : private EcoffAddresses {
   // Numbers of external symbols.
   enum : uint32_t { kMainSymbol, kLeafSymbol, kVariableSymbol };
 
-  template <typename T>
-  static void put(std::vector<uint8_t>& bytes, size_t at, T value) {
-    if (bytes.size() < at + sizeof value) bytes.resize(at + sizeof value);
-    store(&bytes[at], value);
-  }
-
   void code(uint64_t address, std::initializer_list<uint32_t> words) {
-    for (const uint32_t word : words) {
-      put(text_, address - kText, word);
-      address += 4;
-    }
+    put_words(text_, address - kText, words);
   }
 
   static void relocation(std::vector<ecoff::RelocationRecord>& to, uint64_t address, uint8_t type,

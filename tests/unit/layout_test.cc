@@ -102,6 +102,29 @@ TEST(Orders, GluedBlocksStayTogether) {
     }
 }
 
+TEST(Orders, GluedBlocksOfSeveralRangesStayTogether) {
+  Program program = straight_program(3, 12);
+  std::vector<CodeRange> ranges;
+  for (const CodeRange& range : program.ranges) {
+    BlockId first = 0;
+    uint64_t start = range.start;
+    for (const BlockId end : {3u, 4u, 8u, 12u}) {  // 2, 3, 4 and 5 lie in three ranges
+      const uint64_t size = 1024 * (end - first);
+      ranges.push_back({start, start + size, range.procedure, first, end});
+      start += size;
+      first = end;
+    }
+  }
+  program.ranges = ranges;
+  for (Procedure& procedure : program.procedures)
+    for (const BlockId b : {2u, 3u, 4u}) procedure.blocks[b].flags |= BasicBlock::kGluedToNext;
+  const Layout layout = original_layout(program);
+  EXPECT_EQ(counted(layout).size(), 36u);
+  ASSERT_EQ(layout.fragments.size(), 9u);
+  EXPECT_EQ(layout.fragments[0].blocks, (std::vector<BlockId>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(layout.fragments[1].blocks, (std::vector<BlockId>{6, 7}));
+}
+
 TEST(Orders, LargeTextIsMixedInWindows) {
   // 40 procedures of 256 KB: blocks of one window are neighbours in the output.
   const Program program = straight_program(40, 256);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "container_testing.h"
 #include "optimizer/base/bytes.h"
 #include "optimizer/image/pe/base_relocations.h"
 
@@ -19,11 +20,13 @@ struct PeOptions {
   bool base_relocations = true;
   bool managed = false;
   bool certificate = false;
-  uint32_t handler = 0;  // of the first procedure
+  uint32_t handler = 0;    // of the first procedure
   uint64_t scope_end = 0;  // the end of the only record in its scope table; 0: no table
+  uint64_t end_flags = 0;  // of the last entry of the function table
   bool symbols = true;
-  bool wide = false;  // machine 0x284, PE32+
-  bool adds = false;  // the half of an address is added to, rather than used
+  bool wide = false;   // machine 0x284, PE32+
+  bool adds = false;   // the half of an address is added to, rather than used
+  bool loops = false;  // the first case of the jump table leads back to the jump
 };
 
 /// The image's addresses.
@@ -108,17 +111,8 @@ class PeFile : private PeAddresses {
   }
 
  private:
-  template <typename T>
-  static void put(std::vector<uint8_t>& bytes, size_t at, T value) {
-    if (bytes.size() < at + sizeof value) bytes.resize(at + sizeof value);
-    store(&bytes[at], value);
-  }
-
   void code(uint64_t address, std::initializer_list<uint32_t> words) {
-    for (const uint32_t word : words) {
-      put(text_, address - kText, word);
-      address += 4;
-    }
+    put_words(text_, address - kText, words);
   }
 
   uint32_t high(uint64_t place, uint32_t word, uint64_t address) {
@@ -148,13 +142,19 @@ class PeFile : private PeAddresses {
                  0x6bfa8001});                                                     // ret
     code(kChoose, {high(kChoose, 0x243f0000, kJumps),                              // ldah t0,(zero)
                    low(0x20210000, kJumps),                                        // lda t0,(t0)
-                   0x42010441,                        // s4addq a0,t0,t0
-                   0xa0210000,                        // ldl t0,0(t0)
-                   0x6be10000,                        // jmp (t0)
-                   0x201f0007,                        // lda v0,7(zero)
-                   0x6bfa8001,                        // ret
-                   0x201f0009,                        // lda v0,9(zero)
-                   0x6bfa8001});                      // ret
+                   0x42010441,    // s4addq a0,t0,t0
+                   0xa0210000,    // ldl t0,0(t0)
+                   0x6be10000,    // jmp (t0)
+                   0x201f0007,    // lda v0,7(zero)
+                   0x6bfa8001,    // ret
+                   0x201f0009,    // lda v0,9(zero)
+                   0x6bfa8001});  // ret
+    if (options_.loops)
+      code(kChoose + 8, {0x42010442,                  // s4addq a0,t0,t1
+                         0xa0420000,                  // ldl t1,0(t1)
+                         0x6be20000,                  // jmp (t1)
+                         0x221f0001,                  // lda a0,1(zero)
+                         0xc3fffffb});                // br choose + 8
     code(kLeaf, {high(kLeaf, 0x243f0000, kVariable),  // ldah t0,(zero)
                  low(0xa0010000, kVariable),          // ldl v0,(t0)
                  0x6bfa8001});                        // ret
@@ -184,10 +184,16 @@ class PeFile : private PeAddresses {
   }
 
   void write_function_table() {
-    const uint64_t entries[] = {
-        kMain,     kMain + 40, options_.handler, options_.scope_end == 0 ? 0 : kScopes,
-        kMain + 8, kChoose,    kChoose + 36,     0,
-        0,         kChoose};
+    const uint64_t entries[] = {kMain,
+                                kMain + 40,
+                                options_.handler,
+                                options_.scope_end == 0 ? 0 : kScopes,
+                                kMain + 8,
+                                kChoose,
+                                kChoose + 36 + options_.end_flags,
+                                0,
+                                0,
+                                kChoose};
     uint64_t address = kTable;
     for (const uint64_t value : entries) {
       word(table_, kTable, address, value, options_.wide);

@@ -164,7 +164,9 @@ class Reader {
     for (uint32_t i = 0; i < header.external_count; ++i)
       found.emplace_back(
           symbol_of(symbols[i], names, header.externals + i * sizeof(ExternalSymbol)), i);
-    std::ranges::stable_partition(found, [](const auto& each) { return each.first.local; });
+    // ranges::stable_partition() gives a subrange, which Clang 14 does not compile.
+    std::stable_partition(found.begin(), found.end(),
+                          [](const auto& each) { return each.first.local; });
     number_of_external_.resize(found.size());
     for (const auto& [symbol, number] : found) {
       number_of_external_[number] = static_cast<uint32_t>(image_.symbols.size());

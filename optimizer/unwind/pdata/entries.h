@@ -20,6 +20,9 @@ struct Entry {
   uint64_t handler_data = 0;
   uint64_t prolog_end = 0;  // behind the last instruction of the prolog
 
+  /// The code of the entry, without flags.
+  uint64_t first() const { return begin & ~(kInstruction - 1); }
+  uint64_t last() const { return end & ~(kInstruction - 1); }  // behind the last instruction
   /// Whether the entry has no flags, and its prolog lies in the procedure.
   bool has_plain_frame() const {
     return (begin | end | prolog_end | handler | handler_data) % kInstruction == 0 &&

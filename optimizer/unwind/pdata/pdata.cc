@@ -84,17 +84,18 @@ class Reader {
     std::vector<Entry> entries = pdata::read_entries(image_);
     for (size_t i = 0; i < entries.size(); ++i) {
       const Entry& entry = entries[i];
-      const Section* section = image_.section_at(entry.begin);
-      const bool in_code = section != nullptr && section->executable() && entry.end > entry.begin &&
-                           entry.end - section->address <= section->contents.size();
+      const Section* section = image_.section_at(entry.first());
+      const bool in_code = section != nullptr && section->executable() &&
+                           entry.last() > entry.first() &&
+                           entry.last() - section->address <= section->contents.size();
       if (!in_code)
         throw Error(
             fmt::format("the function table has an entry for {:#x}, which is no code", entry.begin),
             image_.path);
-      if (entry.begin < end)
+      if (entry.first() < end)
         throw Error(fmt::format("two entries of the function table are for {:#x}", entry.begin),
                     image_.path);
-      end = entry.end;
+      end = entry.last();
       add(entry);
     }
     (void)unreadable;  // what is not understood is an opaque state
@@ -131,7 +132,7 @@ class Reader {
 
   void add(const Entry& entry) {
     constexpr uint64_t kLongestProlog = 256;  // bytes
-    Fde fde{.start = entry.begin, .end = entry.end, .rows = {}, .call_sites = {}};
+    Fde fde{.start = entry.first(), .end = entry.last(), .rows = {}, .call_sites = {}};
     const uint32_t cie = cie_of(entry);
     const bool understood = entry.has_plain_frame() &&
                             entry.prolog_end - entry.begin <= kLongestProlog &&
@@ -143,7 +144,7 @@ class Reader {
       opaque.opaque = true;
       opaque.cie = cie;
       opaque.cfa_expression = pdata::write_entries({&kept, 1}, 8);
-      fde.rows.push_back({entry.begin, static_cast<uint32_t>(input_.tables.states.size() - 1)});
+      fde.rows.push_back({fde.start, static_cast<uint32_t>(input_.tables.states.size() - 1)});
       input_.fdes.push_back(std::move(fde));
       return;
     }
@@ -220,10 +221,10 @@ class EntryMaker {
 
   /// Code that stays keeps its entries, whatever they are, as far as no other code follows.
   void keep(const UnwindRange& range) {
-    auto entry = std::ranges::upper_bound(old_, range.start, {}, &Entry::begin);
+    auto entry = std::ranges::upper_bound(old_, range.start, {}, &Entry::first);
     if (entry != old_.begin()) --entry;
-    for (; entry != old_.end() && entry->begin < range.end; ++entry) {
-      if (entry->end <= range.start || entry->begin == kept_) continue;
+    for (; entry != old_.end() && entry->first() < range.end; ++entry) {
+      if (entry->last() <= range.start || entry->begin == kept_) continue;
       kept_ = entry->begin;
       Entry kept = *entry;
       // The handler may have moved.
@@ -238,7 +239,7 @@ class EntryMaker {
   void push(const Entry& entry) {
     if (!entries_.empty()) {
       Entry& last = entries_.back();
-      if (last.end > entry.begin) {
+      if (last.last() > entry.first()) {
         last.end = entry.begin;
         last.prolog_end = std::min(last.prolog_end, last.end);
       }
