@@ -26,6 +26,8 @@ START_IMPORTS = {
     "CreateFileA", "CreateFileMappingA", "MapViewOfFile", "CloseHandle", "DeleteFileA", "GetCurrentProcessId",
     "GetSystemTimeAsFileTime",
 }
+# Shared counters are not exact with threads.
+THREADED = ("threads",)
 
 
 class Counting:
@@ -96,7 +98,10 @@ def check_counts(world, name, high, counters):
             wanted = world.text(expected, world.image(name))
             expect(text == wanted, f"run {index}: {common.describe_difference(expected, seen.outcome)}")
             expect(len(counting.files()) == 1, f"{len(counting.files())} counter files")
-            compare_counts(counting.shown(), counting.places, seen.images[counting.image])
+            if name not in THREADED or counters == "atomic":
+                compare_counts(counting.shown(), counting.places, seen.images[counting.image])
+            else:  # threads lose counts
+                expect(counting.shown()["procedures"], "nothing was counted")
 
 
 def check_left_out(world, name):

@@ -24,8 +24,9 @@ sys.path.insert(0, str(common.ROOT / "tests" / "pe"))
 import images  # noqa: E402
 import link  # noqa: E402
 
-# signals.c ends by abort(), and no report is written.
-PROGRAMS = (*(p for p in pe_test.SMALL if p != "signals"), "lua", "sqlite3")
+# signals.c ends by abort(), and no report is written; registers.c adds up a word of its frame that it has not written,
+# and the signals of stops write there.
+PROGRAMS = (*(p for p in pe_test.SMALL if p not in ("registers", "signals")), "lua", "sqlite3")
 LAYOUTS = {
     "original": [["--layout", "original"]],
     "random 1": [["--layout", "random", "--seed", "1"]],
@@ -35,7 +36,7 @@ LAYOUTS = {
     "second round": [["--layout", "random", "--seed", "3"], ["--layout", "random", "--seed", "4"]],
     "second scatter": [["--layout", "scatter", "--seed", "3"], ["--layout", "scatter", "--seed", "4"]],
 }
-LEAST_STOPS = {"offsets": 80, "interpreter": 350, "processes": 300, "shapes": 500, "lua": 20000, "sqlite3": 60000}
+LEAST_STOPS = {"offsets": 80, "interpreter": 350, "processes": 300, "shapes": 500, "threads": 500, "lua": 20000, "sqlite3": 60000}
 
 
 def read_report(path):

@@ -71,7 +71,7 @@ def output_section(section):
 
 def is_missing(symbol):
     """Whether the symbol may stay undefined: it is 0 then, unless another object defines it."""
-    return symbol.section == UNDEFINED and symbol.binding == WEAK
+    return symbol.section == UNDEFINED and symbol.binding == WEAK and symbol.name not in tables.LIBRARY_NAMES
 
 
 class Linker:
