@@ -34,17 +34,18 @@ std::vector<uint8_t> read_memory(int memory, uint64_t address, uint64_t size) {
 
 /// The sections of a PE image whose headers are mapped; none if something else is mapped there.
 void add_sections(int memory, const MappedFile& file, std::vector<MappedFile>& files) {
-  constexpr uint64_t kLargestHeaders = 1 << 13;
+  constexpr uint64_t kLargestHeaders = 1 << 17, kStart = 64;
   if (file.offset != 0) return;
-  const uint64_t size = std::min(file.end - file.start, kLargestHeaders);
-  const std::vector<uint8_t> headers = read_memory(memory, file.start, size);
+  std::vector<uint8_t> headers = read_memory(memory, file.start, kStart);
   const auto word = [&](uint64_t at) {
     uint32_t value = 0;
     if (at + sizeof value <= headers.size()) memcpy(&value, headers.data() + at, sizeof value);
     return value;
   };
+  if ((word(0) & 0xffff) != 0x5a4d) return;
+  headers = read_memory(memory, file.start, std::min(file.end - file.start, kLargestHeaders));
   const uint64_t coff = word(0x3c);
-  if ((word(0) & 0xffff) != 0x5a4d || word(coff) != 0x4550) return;
+  if (word(coff) != 0x4550) return;
   const uint64_t count = word(coff + 6) & 0xffff;
   const uint64_t table = coff + 24 + (word(coff + 20) & 0xffff);
   for (uint64_t at = table; at < table + 40 * count && at + 40 <= headers.size(); at += 40) {

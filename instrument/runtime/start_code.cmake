@@ -30,7 +30,7 @@ function(respike_start_code machine prefix)
   mark_as_advanced(${definition}_COMPILER)
   set(shared ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   set(own ${shared}/${machine})
-  file(GLOB files CONFIGURE_DEPENDS ${own}/*)
+  file(GLOB files CONFIGURE_DEPENDS ${own}/* ${shared}/alpha_frame.h)
   respike_embed_start_code(${machine} ${prefix} ${frames}
     LINK ${${definition}_COMPILER}
       -std=gnu11 -O2 -Wall -Wextra -Werror -Wframe-larger-than=512

@@ -63,16 +63,21 @@ LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name) {
 }
 
 std::optional<FileMachine> file_machine_of(const std::filesystem::path& path) {
-  constexpr size_t kStart = 4096;    // bytes: also the headers of PE images
-  constexpr ssize_t kShortest = 64;  // of files that are images
-  std::array<uint8_t, kStart> bytes;
+  constexpr size_t kShortest = 64;  // bytes of files that are images; all that tell the machine
+  std::array<uint8_t, kShortest> bytes;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return std::nullopt;
-  const ssize_t size = pread(file, bytes.data(), bytes.size(), 0);
+  const auto read = [&](size_t size, uint64_t offset) {
+    const ssize_t done = pread(file, bytes.data(), size, static_cast<off_t>(offset));
+    return std::span<const uint8_t>(bytes).first(done < 0 ? 0 : size_t(done));
+  };
+  std::optional<FileMachine> result;
+  if (const auto start = read(kShortest, 0); start.size() == kShortest)
+    result = pe::is_pe(start)
+                 ? pe::machine_behind(read(pe::kSignatureAndCoff, pe::signature_offset(start)))
+                 : elf::file_machine_of(start);
   close(file);
-  if (size < kShortest) return std::nullopt;
-  const auto start = std::span<const uint8_t>(bytes).first(size_t(size));
-  return pe::is_pe(start) ? pe::file_machine_of(start) : elf::file_machine_of(start);
+  return result;
 }
 
 }  // namespace respike

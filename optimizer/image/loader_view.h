@@ -50,7 +50,7 @@ LoaderView read_loader_view(const std::filesystem::path& path);
 /// The same from memory; `name` stands for the path in errors.
 LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name);
 
-/// The machine of a file, by its first bytes alone; nullopt when the file cannot be read or
+/// The machine of a file, by its headers alone; nullopt when the file cannot be read or
 /// read_loader_view() would refuse it.
 std::optional<FileMachine> file_machine_of(const std::filesystem::path& path);
 
@@ -63,8 +63,11 @@ namespace pe {
 /// Whether the file begins as a PE image does; it may be another program of DOS's.
 bool is_pe(std::span<const uint8_t> start);
 LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name);
-/// By all bytes of the headers.
-std::optional<FileMachine> file_machine_of(std::span<const uint8_t> start);
+/// Where the signature "PE" of such a file is, which a program for DOS of any length precedes.
+uint64_t signature_offset(std::span<const uint8_t> start);
+inline constexpr size_t kSignatureAndCoff = 24;  // bytes
+/// By so many bytes from the signature on.
+std::optional<FileMachine> machine_behind(std::span<const uint8_t> signature);
 }  // namespace pe
 
 }  // namespace respike

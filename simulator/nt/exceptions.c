@@ -73,29 +73,7 @@ static void* in_image(uint32_t address) {
   return (void*)(uintptr_t)address;
 }
 
-void resume_at(const struct registers* registers);
-__asm__(
-    ".text\n\t.align 4\n\t.globl resume_at\n\t.ent resume_at\nresume_at:\n\t.prologue 0\n\t"
-    "mov $16,$1\n\t"
-    "ldq $9,80($1)\n\tldq $10,88($1)\n\tldq $11,96($1)\n\tldq $12,104($1)\n\t"
-    "ldq $13,112($1)\n\tldq $14,120($1)\n\tldq $15,128($1)\n\tldq $26,216($1)\n\t"
-    "ldt $f2,280($1)\n\tldt $f3,288($1)\n\tldt $f4,296($1)\n\tldt $f5,304($1)\n\t"
-    "ldt $f6,312($1)\n\tldt $f7,320($1)\n\tldt $f8,328($1)\n\tldt $f9,336($1)\n\t"
-    "ldq $0,8($1)\n\tldq $28,0($1)\n\tldq $30,248($1)\n\tjmp $31,($28),0\n\t"
-    ".end resume_at");
-
-/// The registers at the call, and its arguments, for raise_here().
-__asm__(
-    ".text\n\t.align 4\n\t.globl raise_exception\n\t.ent raise_exception\nraise_exception:\n\t"
-    "ldgp $29,0($27)\n\t.prologue 1\n\t"
-    "lda $30,-544($30)\n\t"
-    "stq $26,0($30)\n\tstq $9,80($30)\n\tstq $10,88($30)\n\tstq $11,96($30)\n\tstq $12,104($30)\n\t"
-    "stq $13,112($30)\n\tstq $14,120($30)\n\tstq $15,128($30)\n\tstq $26,216($30)\n\t"
-    "stt $f2,280($30)\n\tstt $f3,288($30)\n\tstt $f4,296($30)\n\tstt $f5,304($30)\n\t"
-    "stt $f6,312($30)\n\tstt $f7,320($30)\n\tstt $f8,328($30)\n\tstt $f9,336($30)\n\t"
-    "lda $1,544($30)\n\tstq $1,248($30)\n\tmov $30,$20\n\t"
-    "jsr $26,raise_here\n\tldgp $29,0($26)\n\t"
-    "ldq $26,0($30)\n\tlda $30,544($30)\n\tret $31,($26),1\n\t.end raise_exception");
+void resume_at(const struct registers* registers);  // registers.S
 
 /// Walks the frames from where the exception came up; gives false when nobody wants it. With a
 /// target, ends at the frame `frame` by going on there.

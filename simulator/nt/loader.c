@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,6 +48,7 @@ enum { kAbsolute = 0, kHigh = 1, kLow = 2, kHighLow = 3, kHighAdjusted = 4 };
 #define LOW_STEP 0x10000ul
 
 static const char* program;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // of low memory and of thunks
 
 void fail(const char* format, ...) {
   va_list arguments;
@@ -127,13 +129,15 @@ static void* map(uint64_t address, uint64_t size, const char* what) {
 
 void* map_low(uint64_t size) {
   static uint64_t next = LOW_ADDRESS;
-  for (; next + size < LOW_END; next += LOW_STEP) {
-    void* memory = map_if_free(next, size);
-    if (memory == NULL) continue;
-    next += (size + LOW_STEP - 1) / LOW_STEP * LOW_STEP;
-    return memory;
+  void* memory = NULL;
+  pthread_mutex_lock(&lock);
+  for (; memory == NULL && next + size < LOW_END; next += LOW_STEP) {
+    memory = map_if_free(next, size);
+    if (memory != NULL) next += (size - 1) / LOW_STEP * LOW_STEP;
   }
-  fail("there is no room below 2 GB");
+  pthread_mutex_unlock(&lock);
+  if (memory == NULL) fail("there is no room below 2 GB");
+  return memory;
 }
 
 // ---- relocations and imports
@@ -237,8 +241,7 @@ void* function_named(const char* name) {
   return function != NULL ? function : dlsym(RTLD_DEFAULT, name);
 }
 
-/// Code below 2 GB that jumps to a function with the function's address in register 27.
-uint32_t make_thunk(void* function) {
+static uint32_t add_thunk(void* function) {
   static uint32_t* next;
   static uint32_t* end;
   if (next == NULL) {
@@ -255,6 +258,14 @@ uint32_t make_thunk(void* function) {
   thunk[2] = 0x6bfb0000;  // jmp ($27)
   memcpy(thunk + 4, &function, sizeof function);
   return (uint32_t)(uintptr_t)thunk;
+}
+
+/// Code below 2 GB that jumps to a function with the function's address in register 27.
+uint32_t make_thunk(void* function) {
+  pthread_mutex_lock(&lock);
+  const uint32_t thunk = add_thunk(function);
+  pthread_mutex_unlock(&lock);
+  return thunk;
 }
 
 const char* text_in(const struct image* image, uint32_t place) {

@@ -32,9 +32,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "stops.h"
 #include "substitutes.h"
-#include "unwind.h"
 #include "thread_data.h"
+#include "unwind.h"
 
 static const char* const kSystem[] = {"kernel32.dll", "ntdll.dll", "crtdll.dll", "msvcrt.dll"};
 
@@ -397,6 +398,8 @@ void unload_library(struct module* module) {
     remove_thread_data(module);
     for (unsigned i = 0; i < module->need_count; ++i) unload_library(module->needs[i]);
     unwind_remove_image(module->image.memory);
+    stops_remove_code((uint64_t)module->image.memory,
+                      (uint64_t)module->image.memory + module->image.size);
     munmap(module->image.memory, module->image.size);
     free(module->path);
     free(module);

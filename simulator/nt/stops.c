@@ -1,7 +1,8 @@
 // Checks unwinding by stops: what the unwinder finds is compared with what really happened.
 //
-// Before the program starts, every instruction of its code becomes a breakpoint. When control comes
-// to an instruction for the first time, the program stops there, all frames are unwound, and the
+// Before the program starts, every instruction of its code becomes a breakpoint; the code of a
+// library that is opened later does before anything calls the library. When control comes to an
+// instruction for the first time, the program stops there, all frames are unwound, and the
 // instruction comes back. Calls and returns stay breakpoints: each call is carried out here and
 // notes where it returns to, the stack pointer and the registers that callees keep, and each return
 // takes the note back. So at each stop the true callers and their registers are known:
@@ -30,7 +31,7 @@
 
 #include "unwind.h"
 
-enum { kMostCalls = 1 << 16, kMostFaults = 20, kMostRanges = 32, kSavedRegisters = 16 };
+enum { kMostCalls = 1 << 16, kMostFaults = 20, kMostRanges = 64, kSavedRegisters = 16 };
 #define BREAKPOINT 0x00000080u
 
 struct call {
@@ -43,18 +44,17 @@ static __thread bool odd_link;  // a call that returns by another register than 
 
 static struct {
   uint64_t begin;
-  uint64_t end;
+  uint64_t end;  // 0: the place is free
   uint32_t* code;
 } ranges[kMostRanges];
-static int range_count;
 
 static const char* report_path;
 static unsigned long stop_count, frame_count, prolog_count, fault_count, deepest;
 static char faults[kMostFaults][160];
 
 static uint32_t* code_at(uint64_t address) {
-  for (int i = 0; i < range_count; ++i)
-    if (address >= ranges[i].begin && address < ranges[i].end)
+  for (int i = 0; i < kMostRanges; ++i)
+    if (address < __atomic_load_n(&ranges[i].end, __ATOMIC_ACQUIRE) && address >= ranges[i].begin)
       return &ranges[i].code[(address - ranges[i].begin) / 4];
   return NULL;
 }
@@ -209,13 +209,30 @@ void stops_unwound(uint64_t stack_pointer) {
   odd_link = false;
 }
 
+static void set_breakpoints(int range) {
+  for (uint64_t at = ranges[range].begin; at < ranges[range].end; at += 4)
+    *(uint32_t*)at = BREAKPOINT;
+}
+
 void stops_add_code(uint64_t begin, uint64_t end) {
-  if (range_count == kMostRanges || begin >= end) return;
+  int range = 0;
+  while (range != kMostRanges && ranges[range].end != 0) ++range;
+  if (range == kMostRanges || begin >= end) return;
   uint32_t* code = malloc(end - begin);
+  if (code == NULL) return;
   memcpy(code, (void*)begin, end - begin);
-  ranges[range_count].begin = begin;
-  ranges[range_count].end = end;
-  ranges[range_count++].code = code;
+  ranges[range].begin = begin;
+  ranges[range].code = code;
+  __atomic_store_n(&ranges[range].end, end, __ATOMIC_RELEASE);
+  if (report_path != NULL) set_breakpoints(range);
+}
+
+void stops_remove_code(uint64_t begin, uint64_t end) {
+  for (int i = 0; i < kMostRanges; ++i) {
+    if (ranges[i].end == 0 || ranges[i].begin < begin || ranges[i].end > end) continue;
+    __atomic_store_n(&ranges[i].end, 0, __ATOMIC_RELEASE);
+    free(ranges[i].code);
+  }
 }
 
 void stops_begin(const char* report) {
@@ -224,6 +241,6 @@ void stops_begin(const char* report) {
   struct sigaction action = {.sa_sigaction = on_breakpoint, .sa_flags = SA_SIGINFO | SA_NODEFER};
   sigaction(SIGTRAP, &action, NULL);
   atexit(write_report);
-  for (int i = 0; i < range_count; ++i)
-    for (uint64_t at = ranges[i].begin; at < ranges[i].end; at += 4) *(uint32_t*)at = BREAKPOINT;
+  for (int i = 0; i < kMostRanges; ++i)
+    if (ranges[i].end != 0) set_breakpoints(i);
 }

@@ -26,6 +26,8 @@ START_IMPORTS = {
     "CreateFileA", "CreateFileMappingA", "MapViewOfFile", "CloseHandle", "DeleteFileA", "GetCurrentProcessId",
     "GetSystemTimeAsFileTime",
 }
+# Shared counters are not exact with threads.
+THREADED = ("threads",)
 
 
 class Counting:
@@ -53,9 +55,9 @@ class Counting:
         return json.loads(common.respike_ok("profile", "show", self.profile(), "--json").stdout)
 
 
-def compare_counts(profile, places, counted):
+def compare_counts(profile, places, counted, some_edges=True):
     """Each block's count is the oracle's count of the block's first instruction; an edge that is the only way into a
-    block has the count of the block."""
+    block has the count of the block. `some_edges`: there are such edges."""
     wrong, blocks, edges = [], 0, 0
     for procedure in profile["procedures"]:
         if not procedure["exact"]:
@@ -78,7 +80,7 @@ def compare_counts(profile, places, counted):
             if edge["count"] > count_at[edge["to"]]:
                 wrong.append((procedure["name"], f"edge to {edge['to']:#x}", edge["count"], count_at[edge["to"]]))
     expect(not wrong, f"{len(wrong)} of {blocks} blocks and {edges} edges: {wrong[:3]}")
-    expect(blocks and edges, "nothing was compared")
+    expect(blocks and (edges or not some_edges), "nothing was compared")
 
 
 # The test world's functions are Linux's, and a fault of Linux's starts an instruction again.
@@ -96,7 +98,10 @@ def check_counts(world, name, high, counters):
             wanted = world.text(expected, world.image(name))
             expect(text == wanted, f"run {index}: {common.describe_difference(expected, seen.outcome)}")
             expect(len(counting.files()) == 1, f"{len(counting.files())} counter files")
-            compare_counts(counting.shown(), counting.places, seen.images[counting.image])
+            if name not in THREADED or counters == "atomic":
+                compare_counts(counting.shown(), counting.places, seen.images[counting.image])
+            else:  # threads lose counts
+                expect(counting.shown()["procedures"], "nothing was counted")
 
 
 def check_left_out(world, name):

@@ -72,28 +72,34 @@ class World:
         self.scratch = scratch
         self.shared = common.Shared()
 
-    def images(self):
+    def objects(self):
         def make():
             objects = dlls.compile_programs(self.scratch.folder())
-            folder = dlls.link_programs(objects, self.scratch.folder(), symbols=True)
             source = self.scratch.file("showing.c")
             source.write_text(SHOWING)
-            showing = [images.compile_source(source, self.scratch.folder(), [f"-I{dlls.PROGRAMS}"])]
-            options = link.Options(imports=dlls.SYSTEM | {"twice": "Middle.dll"}, symbols=True)
-            (folder / "showing.exe").write_bytes(link.link(showing, options))
+            return objects, [images.compile_source(source, self.scratch.folder(), [f"-I{dlls.PROGRAMS}"])]
+
+        return self.shared("objects", make)
+
+    def images(self, **options):
+        def make():
+            objects, showing = self.objects()
+            folder = dlls.link_programs(objects, self.scratch.folder(), symbols=True, **options)
+            own = link.Options(imports=dlls.SYSTEM | {"twice": "Middle.dll"}, symbols=True, **options)
+            (folder / "showing.exe").write_bytes(link.link(showing, own))
             return folder
 
-        return self.shared("images", make)
+        return self.shared(("images", tuple(options.items())), make)
 
 
 class Home:
     """A folder with a program, its libraries and a database."""
 
-    def __init__(self, world, names=None):
+    def __init__(self, world, names=None, **options):
         self.folder = world.scratch.folder() / "home"
         self.folder.mkdir()
         self.work = world.scratch.folder()
-        for image in world.images().iterdir():
+        for image in world.images(**options).iterdir():
             if names is None or image.name in names:
                 shutil.copy(image, self.folder)
                 (self.folder / image.name).chmod(0o755)
@@ -235,6 +241,16 @@ def check_exec(world):
     common.expect(re.findall("counting is an? (version|original)", shown.stdout.decode()) == ["version", "original"], shown.stdout.decode())
 
 
+def check_long_stubs(world):
+    """Headers may be behind a long program for DOS."""
+    home = Home(world, stub=0x1480)
+    home.respike("register", home.folder / "showing.exe")
+    home.respike("optimize", "showing.exe")
+    shown = home.respike("run", "showing.exe", status=3, env=ALL)
+    common.expect(versions(shown) == {"showing": True, "middle": True, "counting": True, "late": False}, versions(shown))
+    expect_same(home.run_original(home.folder / "showing.exe"), home.respike("run", "showing.exe", status=None), "behind long stubs")
+
+
 def check_import_tables(world):
     """The tables of versions name versions; slots stay where code finds them."""
     home = optimized(world)
@@ -301,7 +317,7 @@ def check_export(world):
 
 def cases(scratch):
     world = World(scratch)
-    for name, check in (("register", check_register), ("run", check_run), ("opened", check_opened), ("modes", check_modes), ("exec", check_exec),
+    for name, check in (("register", check_register), ("run", check_run), ("opened", check_opened), ("modes", check_modes), ("exec", check_exec), ("long stubs", check_long_stubs),
                         ("import tables", check_import_tables), ("errors", check_errors), ("export", check_export)):
         yield common.Case(name, lambda c=check: c(world))
 

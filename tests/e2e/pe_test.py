@@ -19,6 +19,7 @@ import sys
 import common
 
 sys.path.insert(0, str(common.ROOT / "tests" / "pe"))
+import convert  # noqa: E402
 import images  # noqa: E402
 import link  # noqa: E402
 
@@ -28,15 +29,16 @@ SOURCES = common.ROOT / "tests" / "programs" / "c"
 HIGH, HIGHLOW, HIGHADJ = 1, 3, 4
 COUNTERS = ".cntrsp"  # the section with the counters of an instrumented image
 
-# Programs whose output does not depend on addresses. Not among them: threads.c, which has thread-local variables, and
-# registers.c, whose second file is code for Linux: it loads gp, and has system calls.
-SMALL = ("calls", "floats", "interpreter", "kernels", "offsets", "processes", "shapes", "signals", "strings", "switches")
+# All programs of tests/programs/c, and one of C++.
+SMALL = ("calls", "floats", "interpreter", "kernels", "offsets", "processes", "registers", "shapes", "signals", "strings", "switches",
+         "threads")
 # What these programs print is another thing on Linux: how far the stack grows, callers behind a signal handler.
 UNLIKE_LINUX = ("calls", "signals")
 # Programs with constructors start elsewhere.
 START = common.ROOT / "tests" / "pe" / "start.s"
 ENTRIES = {"processes": "respike_start", "shapes": "respike_start"}
 FLAGS = {
+    "threads": convert.THREAD_FLAGS,
     "lua": ["-DLUA_USE_C89", "-Dluai_makeseed(L)=21164"],
     "sqlite3": ["-D_GNU_SOURCE", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"],
 }
@@ -47,6 +49,8 @@ def sources_of(name):
     if name in ("lua", "bzip2", "sqlite3"):
         return common.real_sources(name)
     source = common.ROOT / "tests" / "pe" / "programs" / "shapes.cc" if name == "shapes" else SOURCES / f"{name}.c"
+    if name == "registers":
+        return [source, common.ROOT / "tests" / "programs" / "asm" / "all_registers.S"]
     return [source, START] if name in ENTRIES else [source]
 
 
@@ -298,8 +302,15 @@ def check_disassembly(world):
     common.expect(b"main" in listing and b"ret" in listing, listing[:200].decode())
 
 
+def check_programs():
+    """Every C program of tests/programs is one of the programs here."""
+    missing = {path.stem for path in SOURCES.glob("*.c")} - set(SMALL)
+    common.expect(not missing, f"not in the test: {missing}")
+
+
 def cases(args, scratch):
     world = World(scratch)
+    yield common.Case("programs", check_programs)
     yield common.Case("refusals", lambda: check_refusals(world))
     yield common.Case("disasm", lambda: check_disassembly(world))
     for name in (*SMALL, "lua", "bzip2", "sqlite3"):

@@ -3,7 +3,7 @@
     user.exe -> middle.dll -> counting.dll
              -> counting.dll (by name, by number, variables, thread-local variables)
              -> late.dll (with delay); opens refusing.dll and others by name
-    lua.exe -> lua.dll;  query.exe, sqlite3.exe -> sqlite3.dll"""
+    lua.exe -> lua.dll;  query.exe, sqlite3.exe -> sqlite3.dll;  opening.exe opens what it is told"""
 
 import functools
 import pathlib

@@ -28,8 +28,11 @@ def run(command):
 
 
 def compile_source(source, folder, flags=()):
-    """The object in NT's form of one C file (or of assembly that is in that form already)."""
+    """The object in NT's form of one C file (or of assembly that is in that form already, or with WINDOWS_NT)."""
     result = folder / (source.name + ".o")
+    if source.suffix == ".S":
+        run([COMPILER, "-c", "-DWINDOWS_NT", "-Wa,-G0", source, "-o", result])
+        return result
     if source.suffix == ".s":
         run([ASSEMBLER, "-G0", source, "-o", result])
         return result

@@ -53,6 +53,7 @@ class Options:
     resource: bytes = b""
     debug: bytes = b""
     certificate: bytes = b""
+    stub: int = 0x80  # bytes of the program for DOS in front of the headers
     base_relocations: bool = True
     symbols: bool = False  # a COFF symbol table with the names of procedures
 
@@ -71,7 +72,7 @@ def output_section(section):
 
 def is_missing(symbol):
     """Whether the symbol may stay undefined: it is 0 then, unless another object defines it."""
-    return symbol.section == UNDEFINED and symbol.binding == WEAK
+    return symbol.section == UNDEFINED and symbol.binding == WEAK and symbol.name not in tables.LIBRARY_NAMES
 
 
 class Linker:
@@ -289,7 +290,7 @@ class Linker:
     def write(self):
         options = self.options
         bound = tables.bound_imports(self)
-        headers_end = 0x80 + 24 + 224 + 40 * len(self.order)
+        headers_end = options.stub + 24 + 224 + 40 * len(self.order)
         headers_size = align(headers_end + len(bound), FILE_ALIGNMENT)
         section_headers, body = bytearray(), bytearray()
         self.offsets = {}  # of sections, in the body
@@ -309,9 +310,9 @@ class Linker:
         if delayed is not None:
             self.directories[13] = (delayed, 32 * 2)
         trailing = tables.trailing(self, headers_size, body, symbols)
-        header = bytearray(0x80)
+        header = bytearray(options.stub)
         header[:2] = b"MZ"
-        struct.pack_into("<I", header, 0x3C, 0x80)
+        struct.pack_into("<I", header, 0x3C, options.stub)
         characteristics = 0x10E & ~(8 if symbols else 0) | (0x2000 if options.dll_name else 0) | (0 if options.base_relocations else 1)
         header += b"PE\0\0" + struct.pack(
             "<HHIIIHH", 0x184, len(self.order), 0x35000000, headers_size + len(body) if symbols else 0, count, 224, characteristics
@@ -328,7 +329,7 @@ class Linker:
             header += struct.pack("<II", *directory)
         header += section_headers + bound
         image = bytearray(header + bytes(headers_size - len(header)) + body + symbols + trailing)
-        struct.pack_into("<I", image, 0x80 + 24 + 64, checksum(image))
+        struct.pack_into("<I", image, options.stub + 24 + 64, checksum(image))
         return bytes(image)
 
     def link(self):

@@ -10,6 +10,8 @@ from objects import ALLOC, NOBITS
 
 # Names that the linker defines.
 LINKER_NAMES = {"_tls_index", "_tls_used", "__ImageBase"}
+# Names that headers of the C library declare weak although the library has them: they are imported.
+LIBRARY_NAMES = {"__pthread_unwind_next"}
 # The section of objects with tables of delayed imports (delay.py).
 DELAY_TABLE = ".rodata.didat"
 BOUND_DATE = 0x34000000

@@ -76,7 +76,7 @@ TEST(AlphaMachine, OperandsOfMemoryInstructions) {
   EXPECT_EQ(effect("stt $f1,0(t0)"), "$f1 t0 ->");
   EXPECT_EQ(effect("lda t0,5"), "-> t0");
   EXPECT_EQ(effect("ldl_l t0,0(t1)"), "t1 -> t0 lock");
-  EXPECT_EQ(effect("stl_c t0,0(t1)"), "t0 t1 lock -> t0 lock");
+  EXPECT_EQ(effect("stl_c t0,0(t1)"), "t0 lock t1 -> t0 lock");  // the base is last
   EXPECT_EQ(effect("ldl zero,0(t1)"), "t1 ->");
 }
 

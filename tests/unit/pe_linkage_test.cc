@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <random>
 
+#include "optimizer/base/bytes.h"
 #include "optimizer/base/error.h"
 #include "optimizer/image/image.h"
 #include "optimizer/image/loader_view.h"
@@ -13,6 +16,7 @@
 #include "optimizer/image/pe/checksum.h"
 #include "optimizer/image/pe/headers.h"
 #include "pe_test_files.h"
+#include "temporary_folder.h"
 
 namespace respike {
 namespace {
@@ -125,6 +129,32 @@ TEST(PeLinkage, LoadersNeedLibraries) {
   EXPECT_EQ(view.needed, expected);
   EXPECT_TRUE(view.is_program());
   EXPECT_TRUE(view.machine.windows);
+}
+
+/// The program for DOS in front of the headers may have any length.
+TEST(PeLinkage, MachineOfAFile) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "a.exe";
+  const auto machine_of = [&](uint32_t stub, size_t size) {
+    std::vector<uint8_t> file(stub + 24);
+    file[0] = 'M', file[1] = 'Z';
+    store(&file[0x3c], stub);
+    store(&file[stub], uint32_t{0x4550});
+    store(&file[stub + 4], uint16_t{0x184});
+    file.resize(size);
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(file.data()), std::streamsize(file.size()));
+    return file_machine_of(path);
+  };
+  for (const uint32_t stub : {0x40u, 0xfffu, 0x1000u, 0x123456u}) {
+    const auto machine = machine_of(stub, stub + 24);
+    ASSERT_TRUE(machine.has_value()) << stub;
+    EXPECT_EQ(machine->raw, 0x184);
+    EXPECT_EQ(machine->known, MachineId::alpha);
+    EXPECT_TRUE(machine->windows);
+    EXPECT_EQ(machine_of(stub, stub + 23), std::nullopt) << stub;
+    EXPECT_EQ(machine_of(stub, 64), std::nullopt) << stub;
+  }
 }
 
 TEST(PeLinkage, LibrariesGetOtherNames) {

@@ -8,6 +8,10 @@
    The C code saves s0 to s6 where it uses them, never touches gp and floating-point registers, and
    needs no pv. */
 
+#include "instrument/runtime/alpha_frame.h"
+
+#define SAVED 0,1,2,3,4,5,6,7,8,16,17,18,19,20,21,22,23,24,25,26,28
+
         .set    noat
         .set    noreorder
         .set    nomacro
@@ -22,52 +26,12 @@ respike_entry:
         /* ... and this last, since the distance to the parameters has to be known here. */
         .section .text.last,"ax",@progbits
 save:   lda     $30,-176($30)
-        stq     $0,0($30)
-        stq     $1,8($30)
-        stq     $2,16($30)
-        stq     $3,24($30)
-        stq     $4,32($30)
-        stq     $5,40($30)
-        stq     $6,48($30)
-        stq     $7,56($30)
-        stq     $8,64($30)
-        stq     $16,72($30)
-        stq     $17,80($30)
-        stq     $18,88($30)
-        stq     $19,96($30)
-        stq     $20,104($30)
-        stq     $21,112($30)
-        stq     $22,120($30)
-        stq     $23,128($30)
-        stq     $24,136($30)
-        stq     $25,144($30)
-        stq     $26,152($30)
-        stq     $28,160($30)
+        in_frame stq, SAVED
         br      $16,here
 here:   lda     $16,parameters-here($16)
         bsr     $26,respike_start
         bis     $31,$0,$27
-        ldq     $0,0($30)
-        ldq     $1,8($30)
-        ldq     $2,16($30)
-        ldq     $3,24($30)
-        ldq     $4,32($30)
-        ldq     $5,40($30)
-        ldq     $6,48($30)
-        ldq     $7,56($30)
-        ldq     $8,64($30)
-        ldq     $16,72($30)
-        ldq     $17,80($30)
-        ldq     $18,88($30)
-        ldq     $19,96($30)
-        ldq     $20,104($30)
-        ldq     $21,112($30)
-        ldq     $22,120($30)
-        ldq     $23,128($30)
-        ldq     $24,136($30)
-        ldq     $25,144($30)
-        ldq     $26,152($30)
-        ldq     $28,160($30)
+        in_frame ldq, SAVED
         lda     $30,176($30)
         beq     $27,return
         jmp     $31,($27),0

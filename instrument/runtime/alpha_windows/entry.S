@@ -7,6 +7,10 @@
 
    Prologs are in one piece, since unwinders of Windows NT read them. */
 
+#include "instrument/runtime/alpha_frame.h"
+
+#define SAVED 26,16,17,18,19,20,21      /* ra and the arguments */
+
         .set    noat
         .set    noreorder
         .set    nomacro
@@ -31,24 +35,12 @@ respike_call_import:
         ret     $31,($26),1
 
 save:   lda     $30,-64($30)
-        stq     $26,0($30)
-        stq     $16,8($30)
-        stq     $17,16($30)
-        stq     $18,24($30)
-        stq     $19,32($30)
-        stq     $20,40($30)
-        stq     $21,48($30)
+        in_frame stq, SAVED
         br      $16,here                /* a1 stays: the reason of a call of DllMain */
 here:   lda     $16,parameters-here($16)
         bsr     $26,respike_start
         bis     $31,$0,$27
-        ldq     $26,0($30)
-        ldq     $16,8($30)
-        ldq     $17,16($30)
-        ldq     $18,24($30)
-        ldq     $19,32($30)
-        ldq     $20,40($30)
-        ldq     $21,48($30)
+        in_frame ldq, SAVED
         beq     $27,return
         lda     $30,64($30)
         jmp     $31,($27),0

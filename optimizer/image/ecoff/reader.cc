@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/image/bounded_names.h"
 #include "optimizer/image/ecoff/ecoff.h"
 #include "optimizer/image/ecoff/headers.h"
 #include "optimizer/image/ecoff/relocations.h"
@@ -32,12 +33,10 @@
 namespace respike::ecoff {
 namespace {
 
-constexpr size_t kLongestName = 4096;
-
 class Reader {
  public:
   Reader(std::span<const uint8_t> file, const std::string& name)
-      : file_(file), headers_(read_headers(file, name)), names_budget_(4 * file.size() + 4096) {
+      : file_(file), headers_(read_headers(file, name)), names_(file, name) {
     image_.path = name;
     image_.file = file;
   }
@@ -137,13 +136,7 @@ class Reader {
 
   std::string_view text(std::span<const uint8_t> names, uint64_t at, uint64_t offset) {
     if (at >= names.size()) fail("a symbol has no name", offset);
-    const auto part = names.subspan(at).first(std::min(names.size() - at, kLongestName));
-    const auto end = std::ranges::find(part, 0);
-    if (end == part.end()) fail("a name is too long, or is cut off", offset);
-    const auto size = static_cast<size_t>(end - part.begin());
-    if (size > names_budget_) fail("its names are too long", offset);
-    names_budget_ -= size;
-    return {reinterpret_cast<const char*>(part.data()), size};
+    return names_.read(names.subspan(at), offset);
   }
 
   void read_symbols() {
@@ -287,7 +280,7 @@ class Reader {
   Headers headers_;
   Image image_;
   std::vector<uint32_t> number_of_external_;  // in image_.symbols, by number in the file
-  uint64_t names_budget_;                     // bytes
+  BoundedNames names_;
 };
 
 }  // namespace

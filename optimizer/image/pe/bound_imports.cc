@@ -4,7 +4,7 @@
 // The loader fills all slots anew then.
 //
 // The lifter, too, sees the image without them: the comparison of input and output finds equal
-// data.
+// data. Damaged tables are for others to tell: here they end.
 //
 // Source: PE/COFF specification of 1998, sections 6.4.1 to 6.4.4.
 
@@ -13,12 +13,19 @@
 #include <algorithm>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/image/pe/import_tables.h"
 
 namespace respike::pe {
 namespace {
 
-constexpr uint64_t kDescriptor = 20;
-enum : size_t { kNames = 0, kDate = 4, kForwarders = 8, kLibraryName = 12, kSlots = 16 };
+constexpr uint64_t kDescriptor = ImportDescriptor::kSize;
+enum : size_t {  // bytes
+  kNames = 4 * ImportDescriptor::kNames,
+  kDate = 4 * ImportDescriptor::kDate,
+  kForwarders = 4 * ImportDescriptor::kForwarders,
+  kLibraryName = 4 * ImportDescriptor::kLibraryName,
+  kSlots = 4 * ImportDescriptor::kSlots,
+};
 
 /// `size` bytes of the file at a place; nullptr: the file does not hold them.
 uint8_t* loaded(std::span<uint8_t> file, const Headers& headers, uint64_t place, uint64_t size) {

@@ -34,97 +34,24 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/image/pe/checksum.h"
 #include "optimizer/image/pe/headers.h"
+#include "optimizer/image/pe/import_tables.h"
 
 namespace respike::pe {
 namespace {
 
 namespace object = llvm::object;
 
-constexpr uint32_t kDescriptor = 20, kNameOfDescriptor = 12;
 constexpr uint32_t kDelayed = 32;  // bytes of a descriptor of delayed imports
-constexpr uint32_t kLongestName = 4096;
 constexpr const char* kSection = ".idatrsp";
 
-/// The loaded parts of a file, by places relative to the base.
-class LoadedFile {
- public:
-  LoadedFile(std::span<const uint8_t> file, const std::string& name)
-      : headers(read_headers(file, name)), file_(file), name_(name), budget_(file.size()) {}
-
-  /// Tables may overlap, so that a small file has many entries: no honest file has more of them, or
-  /// more letters in its names, than bytes.
-  void spend(uint64_t amount, const char* what) {
-    if (amount > budget_) fail(what);
-    budget_ -= amount;
-  }
-
-  [[noreturn]] void fail(const char* what) const {
-    throw Error(fmt::format("{} are damaged", what), name_);
-  }
-
-  /// The offset in the file of a place.
-  uint64_t offset(uint64_t place, uint64_t size, const char* what) const {
-    for (const SectionHeader& section : headers.sections)
-      if (place >= section.place && place - section.place < section.loaded_size()) {
-        if (size > section.loaded_size() - (place - section.place)) fail(what);
-        return section.offset + (place - section.place);
-      }
-    fail(what);
-  }
-
-  uint32_t word(uint64_t place, const char* what) const {
-    return load<uint32_t>(&file_[offset(place, 4, what)]);
-  }
-
-  /// A word of the size of an address.
-  uint64_t address(uint64_t place, const char* what) const {
-    return headers.wide ? load<uint64_t>(&file_[offset(place, 8, what)]) : word(place, what);
-  }
-
-  std::string text(uint64_t place, const char* what) {
-    const auto rest = file_.subspan(offset(place, 1, what));
-    const auto part = rest.first(std::min<size_t>(rest.size(), kLongestName));
-    const auto end = std::ranges::find(part, 0);
-    if (end == part.end()) fail(what);
-    spend(static_cast<uint64_t>(end - part.begin()), what);
-    return {part.begin(), end};
-  }
-
-  Headers headers;
-
- private:
-  std::span<const uint8_t> file_;
-  const std::string& name_;
-  uint64_t budget_;
-};
-
-constexpr const char* kImportsOf = "its imports";
 constexpr const char* kDelayedOf = "its delayed imports";
 constexpr const char* kExportsOf = "its exports";
 
-/// Counts the functions of an array of names or numbers.
 void count_functions(LoadedFile& file, uint64_t names, const char* what, ImportedLibrary& library) {
-  const uint64_t size = file.headers.wide ? 8 : 4;
-  const uint64_t number = uint64_t{1} << (8 * size - 1);
-  for (;; names += size) {
-    const uint64_t name = file.address(names, what);
-    if (name == 0) return;
-    file.spend(1, what);
+  for_each_import(file, names, what, [&](uint64_t, bool by_number, uint64_t) {
     ++library.functions;
-    if ((name & number) != 0) ++library.by_number;
-  }
-}
-
-/// Places of import descriptors, in file order.
-std::vector<uint64_t> descriptors(const LoadedFile& file) {
-  std::vector<uint64_t> places;
-  const DataDirectory& directory = file.headers.directories[kImports];
-  if (!directory.present()) return places;
-  for (uint64_t at = directory.place;
-       file.word(at + kNameOfDescriptor, kImportsOf) != 0 && file.word(at + 16, kImportsOf) != 0;
-       at += kDescriptor)
-    places.push_back(at);
-  return places;
+    if (by_number) ++library.by_number;
+  });
 }
 
 /// A descriptor of delayed imports: what it holds are places, or, in the older form, addresses.
@@ -271,12 +198,10 @@ class SectionAdder {
 Linkage read_linkage(std::span<const uint8_t> bytes, const std::string& name) {
   LoadedFile file(bytes, name);
   Linkage linkage;
-  for (const uint64_t descriptor : descriptors(file)) {
+  for (const ImportDescriptor& descriptor : import_descriptors(file)) {
     ImportedLibrary library;
-    library.name = file.text(file.word(descriptor + kNameOfDescriptor, kImportsOf), kImportsOf);
-    const uint32_t names = file.word(descriptor, kImportsOf);
-    count_functions(file, names != 0 ? names : file.word(descriptor + 16, kImportsOf), kImportsOf,
-                    library);
+    library.name = file.text(descriptor.fields[ImportDescriptor::kLibraryName], kImportsOf);
+    count_functions(file, descriptor.names(), kImportsOf, library);
     linkage.libraries.push_back(library);
   }
   for (const DelayedDescriptor& descriptor : delayed_descriptors(file)) {
@@ -295,24 +220,25 @@ std::vector<uint8_t> with_renamed_libraries(std::span<const uint8_t> bytes, cons
                                             const std::map<std::string, std::string>& names) {
   LoadedFile file(bytes, name);
   SectionAdder out(bytes, name);
-  const std::vector<uint64_t> old = descriptors(file);
+  const std::vector<ImportDescriptor> old = import_descriptors(file);
   ByteWriter block, texts;
-  const auto texts_at = static_cast<uint32_t>(out.place() + (old.size() + 1) * kDescriptor);
+  const auto texts_at =
+      static_cast<uint32_t>(out.place() + (old.size() + 1) * ImportDescriptor::kSize);
   const auto add_text = [&](const std::string& text) {
     const auto place = static_cast<uint32_t>(texts_at + texts.size());
     texts.c_string(text);
     return place;
   };
-  for (const uint64_t descriptor : old) {
-    uint32_t fields[5];
-    for (uint32_t i = 0; i < 5; ++i) fields[i] = file.word(descriptor + 4 * i, kImportsOf);
-    if (const auto other = names.find(file.text(fields[3], kImportsOf)); other != names.end())
-      fields[3] = add_text(other->second);
-    for (const uint32_t field : fields) block.write(field);
+  for (ImportDescriptor descriptor : old) {
+    uint32_t& library = descriptor.fields[ImportDescriptor::kLibraryName];
+    if (const auto other = names.find(std::string(file.text(library, kImportsOf)));
+        other != names.end())
+      library = add_text(other->second);
+    for (const uint32_t field : descriptor.fields) block.write(field);
   }
-  for (uint32_t i = 0; i < kDescriptor; i += 4) block.write(uint32_t{0});
+  for (const uint32_t field : ImportDescriptor{}.fields) block.write(field);
   for (const DelayedDescriptor& descriptor : delayed_descriptors(file)) {
-    const auto other = names.find(file.text(descriptor.field(file, 1), kDelayedOf));
+    const auto other = names.find(std::string(file.text(descriptor.field(file, 1), kDelayedOf)));
     if (other == names.end()) continue;
     const auto value = static_cast<uint32_t>(add_text(other->second) + descriptor.distance);
     store(out.at(file.offset(descriptor.place + 4, 4, kDelayedOf)), value);

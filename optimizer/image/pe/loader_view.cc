@@ -17,15 +17,6 @@ namespace {
 
 constexpr size_t kSignatureAt = 0x3c;
 
-/// The offset of the COFF header; 0: it is not in the bytes.
-size_t coff_header(std::span<const uint8_t> start) {
-  if (!is_pe(start)) return 0;
-  const size_t signature = load<uint32_t>(&start[kSignatureAt]);
-  constexpr size_t kSize = 24;
-  if (signature > start.size() || start.size() - signature < kSize) return 0;
-  return load<uint32_t>(&start[signature]) == 0x4550 ? signature + 4 : 0;
-}
-
 std::optional<MachineId> machine_of_number(uint16_t number) {
   switch (number) {
     case 0x184:
@@ -43,11 +34,15 @@ bool is_pe(std::span<const uint8_t> start) {
   return start.size() >= kShortest && start[0] == 'M' && start[1] == 'Z';
 }
 
+uint64_t signature_offset(std::span<const uint8_t> start) {
+  return load<uint32_t>(&start[kSignatureAt]);
+}
+
 LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name) {
   const Headers headers = read_headers(bytes, name);
   const Linkage linkage = read_linkage(bytes, name);
   LoaderView view;
-  view.machine = *file_machine_of(bytes);
+  view.machine = *machine_behind(bytes.subspan(signature_offset(bytes)));
   view.shared = (headers.characteristics & kLibrary) != 0;
   view.dynamic = !linkage.libraries.empty();
   for (const ImportedLibrary& library : linkage.libraries)
@@ -55,10 +50,10 @@ LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name) {
   return view;
 }
 
-std::optional<FileMachine> file_machine_of(std::span<const uint8_t> start) {
-  const size_t header = coff_header(start);
-  if (header == 0) return std::nullopt;
-  const auto number = load<uint16_t>(&start[header]);
+std::optional<FileMachine> machine_behind(std::span<const uint8_t> signature) {
+  if (signature.size() < kSignatureAndCoff || load<uint32_t>(signature.data()) != 0x4550)
+    return std::nullopt;
+  const auto number = load<uint16_t>(&signature[4]);
   return FileMachine{machine_of_number(number), number, true};
 }
 

@@ -28,6 +28,7 @@
 #include <fmt/format.h>
 
 #include "optimizer/base/bytes.h"
+#include "optimizer/image/bounded_names.h"
 #include "optimizer/image/pe/base_relocations.h"
 #include "optimizer/image/pe/headers.h"
 #include "optimizer/image/pe/pe.h"
@@ -38,14 +39,13 @@ namespace {
 
 namespace object = llvm::object;
 
-constexpr size_t kLongestName = 4096;
 constexpr uint32_t kExportHeader = 40;         // bytes
 constexpr uint8_t kStatic = 3, kExternal = 2;  // storage classes
 
 class Reader {
  public:
   Reader(std::span<const uint8_t> file, const std::string& name)
-      : file_(file), headers_(read_headers(file, name)), names_budget_(4 * file.size() + 4096) {
+      : file_(file), headers_(read_headers(file, name)), names_(file, name) {
     image_.path = name;
     image_.file = file;
   }
@@ -163,16 +163,6 @@ class Reader {
 
   // ---- symbols
 
-  std::string_view text(std::span<const uint8_t> bytes, uint64_t offset) {
-    const auto part = bytes.first(std::min(bytes.size(), kLongestName));
-    const auto end = std::ranges::find(part, 0);
-    if (end == part.end()) fail("a name is too long, or is cut off", offset);
-    const auto size = static_cast<size_t>(end - part.begin());
-    if (size > names_budget_) fail("its names are too long", offset);
-    names_budget_ -= size;
-    return {reinterpret_cast<const char*>(part.data()), size};
-  }
-
   void read_symbols() {
     const uint64_t offset = headers_.symbols_offset, count = headers_.symbol_count;
     if (offset == 0 || count == 0) return;
@@ -207,7 +197,7 @@ class Reader {
     symbol.local = record.StorageClass == kStatic;
     if (record.Name.Offset.Zeroes == 0) {
       if (record.Name.Offset.Offset >= strings.size()) fail("a symbol has no name", offset);
-      symbol.name = text(strings.subspan(record.Name.Offset.Offset), offset);
+      symbol.name = names_.read(strings.subspan(record.Name.Offset.Offset), offset);
     } else {
       const std::string_view name(record.Name.ShortName, sizeof record.Name.ShortName);
       symbol.name = name.substr(0, name.find('\0'));
@@ -345,7 +335,7 @@ class Reader {
       loaded(name, 1, "names");
       const auto offset = *image_.offset_of(headers_.base + name);
       Symbol symbol;
-      symbol.name = text(file_.subspan(offset), offset);
+      symbol.name = names_.read(file_.subspan(offset), offset);
       symbol.value = headers_.base + place;
       symbol.section = number_of(*image_.section_at(symbol.value));
       symbol.raw = kFromExports;
@@ -358,7 +348,7 @@ class Reader {
   Headers headers_;
   Image image_;
   std::map<uint64_t, uint64_t> ends_;  // of procedures, by their starts
-  uint64_t names_budget_;              // bytes
+  BoundedNames names_;
 };
 
 }  // namespace

@@ -110,6 +110,7 @@ struct OpcodeFacts {
   bool depends = false;  // some facts depend on other fields: dependent_facts()
 };
 
+/// The base of an address, field b, comes last: behind the lock flag, too.
 constexpr void add_places(Meaning& meaning, const Roles& roles, unsigned fields, bool fpcr,
                           bool lock) {
   const auto add = [&](OperandPlace place) { meaning.places.at(meaning.size++) = place; };
@@ -117,7 +118,10 @@ constexpr void add_places(Meaning& meaning, const Roles& roles, unsigned fields,
     if ((fields >> field & 1) != 0)
       add({field, 31, static_cast<uint8_t>((roles.floating >> field & 1) != 0 ? kFloating : 0)});
   if (fpcr) add({0, 0, kFpcr});
-  if (lock) add({0, 0, kLockFlag});
+  if (!lock) return;
+  add({0, 0, kLockFlag});
+  if ((fields & 2) != 0)
+    std::swap(meaning.places[meaning.size - 2], meaning.places[meaning.size - 1]);
 }
 
 constexpr bool goes_on(ControlFlow flow) {
@@ -351,9 +355,9 @@ Abi make_abi() {
   return abi;
 }
 
-/// Windows NT for Alpha Systems Calling Standard, table 2-1: a procedure value is the address of the
-/// first instruction, which calls do not leave in a register, and there is no global pointer. GP
-/// (29) "should not be altered".
+/// Windows NT for Alpha Systems Calling Standard, table 2-1: a procedure value is the address of
+/// the first instruction, which calls do not leave in a register, and there is no global pointer.
+/// GP (29) "should not be altered".
 Abi make_windows_abi() {
   Abi abi = make_abi();
   abi.procedure_value = std::nullopt;

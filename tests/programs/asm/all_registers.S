@@ -3,7 +3,10 @@
 
    Each procedure all_NAME(seeds, results) loads all registers but the stack pointer from `seeds`
    (32 integers, then 32 floating-point numbers), computes, and stores them all to `results`. In
-   between gp, ra, pv and at are data like the others. */
+   between gp, ra, pv and at are data like the others.
+
+   With WINDOWS_NT the code has the form of Windows NT: addresses by two halves, entries of .pdata
+   for procedures with a frame, and no functions of Linux's PALcode. It computes the same. */
 
         .set    noat
         .set    noreorder
@@ -74,6 +77,45 @@
         .endr
         .endm
 
+#ifdef WINDOWS_NT
+        .macro  load_gp
+        .prologue 0
+        .endm
+        .macro  restore_gp              /* nobody needs it */
+        .endm
+        .macro  load_address r, symbol
+        ldah    $\r, \symbol($31)       !gprelhigh
+        lda     $\r, \symbol($\r)       !gprellow
+        .endm
+        .macro  end_prolog name
+.Lprolog_end_\name:
+        .endm
+        .macro  describe name
+.Lend_\name:
+        .section .pdata, "a", @progbits
+        .align  2
+        .long   \name, .Lend_\name, 0, 0, .Lprolog_end_\name
+        .text
+        .endm
+#else
+        .macro  load_gp
+        .set    macro
+        ldgp    $29, 0($27)
+        .set    nomacro
+        .prologue 1
+        .endm
+        .macro  restore_gp
+        ldq     $29, GP($30)
+        .endm
+        .macro  load_address r, symbol
+        ldq     $\r, \symbol($29)       !literal
+        .endm
+        .macro  end_prolog name
+        .endm
+        .macro  describe name
+        .endm
+#endif
+
         .macro  enter name
         .text
         .align  4
@@ -81,16 +123,14 @@
         .ent    \name
 \name:
         .cfi_startproc
-        .set macro
-        ldgp    $29, 0($27)
-        .set    nomacro
-        .prologue 1
+        load_gp
         lda     $30, -FRAME($30)
         .cfi_def_cfa_offset FRAME
         stq     $26, LINK_AREA($30)
         .cfi_rel_offset 26, LINK_AREA
         save_integers stq, 1
         save_floatings stt, 1
+        end_prolog \name
         stq     $29, GP($30)
         stq     $17, RESULTS($30)
         each_floating load_floating
@@ -122,6 +162,7 @@
         .cfi_restore_state
         .cfi_endproc
         .end    \name
+        describe \name
         .endm
 
 /* $a = $a OP $b for neighbours from `first` to `last`: reads all these registers. */
@@ -195,8 +236,8 @@
         jmp     $31, ($27)
         .endm
         enter   all_gotos
-        ldq     $29, GP($30)
-        ldq     $28, goto_labels($29)   !literal
+        restore_gp
+        load_address 28, goto_labels
         ldq     $29, 8*29($30)          /* any number */
         lda     $0, 400($31)
         addq    $3, $4, $3
@@ -237,18 +278,24 @@ goto_labels:
 
 /* The interpreter with a table as compilers make it, which keeps gp but needs two registers. */
         enter   all_switch
-        ldq     $29, GP($30)
+        restore_gp
         lda     $0, 300($31)
 2:      addq    $3, $4, $3
         fold    addq, 16, 26
         and     $3, 7, $27
         cmpule  $27, 4, $28
         beq     $28, .Lcase5
+#ifdef WINDOWS_NT
+        load_address 28, switch_table
+        s4addq  $27, $28, $27
+        ldl     $27, 0($27)
+#else
         ldah    $28, switch_table($29)  !gprelhigh
         lda     $28, switch_table($28)  !gprellow
         s4addq  $27, $28, $27
         ldl     $27, 0($27)
         addq    $27, $29, $27
+#endif
         jmp     $31, ($27)
 .Lcase0: fold   addq, 1, 8
         br      $31, 3f
@@ -272,11 +319,15 @@ goto_labels:
         .section .rodata
         .align  2
 switch_table:
+#ifdef WINDOWS_NT
+        .long   .Lcase0, .Lcase1, .Lcase2, .Lcase3, .Lcase4
+#else
         .gprel32 .Lcase0
         .gprel32 .Lcase1
         .gprel32 .Lcase2
         .gprel32 .Lcase3
         .gprel32 .Lcase4
+#endif
 
 /* Local calls that change nothing but the registers in the comment of each procedure. */
         enter   all_calls
@@ -359,6 +410,7 @@ switch_table:
         local_procedure outer
         lda     $30, -32($30)
         stq     $26, 0($30)
+        end_prolog outer
         stq     $1, 8($30)
         stq     $2, 16($30)
         bsr     $28, inner
@@ -372,6 +424,7 @@ switch_table:
         lda     $30, 32($30)
         ret     $31, ($26), 1
         .end    outer
+        describe outer
 /* t0, t1 change places. Link: at. Changes ra. */
         local_procedure inner
         mov     $1, $26
@@ -382,16 +435,29 @@ switch_table:
 
 /* a5 times: a4 += a3; recursive. Keeps all others but a5. */
         local_procedure count_down
+#ifndef WINDOWS_NT                      /* whose prologs are at the beginning */
         beq     $21, 1f
+#endif
         lda     $30, -16($30)
         stq     $26, 0($30)
+        end_prolog count_down
+#ifdef WINDOWS_NT
+        beq     $21, 1f
+#endif
         subq    $21, 1, $21
         addq    $20, $19, $20
         bsr     $26, count_down
         ldq     $26, 0($30)
+#ifdef WINDOWS_NT
+1:
+#endif
         lda     $30, 16($30)
-1:      ret     $31, ($26), 1
+#ifndef WINDOWS_NT
+1:
+#endif
+        ret     $31, ($26), 1
         .end    count_down
+        describe count_down
 
 /* Calls by the standard through pointers, of procedures that take and give more than the standard
    says: t7 in, t8 and t9 out. A procedure must not read its results t8 and t9 any more: registers
@@ -399,8 +465,8 @@ switch_table:
         enter   all_pointers
         lda     $0, 12($31)
         stq     $0, SCRATCH($30)
-2:      ldq     $29, GP($30)
-        ldq     $1, pointers($29)       !literal
+2:      restore_gp
+        load_address 1, pointers
         and     $9, 1, $2
         s8addq  $2, $1, $1
         ldq     $27, 0($1)
@@ -519,6 +585,9 @@ pointers: .quad first_pointer, second_pointer
         mult/su $f5, $f30, $f5
         trapb
 6:      mov     $0, $27
+#ifdef WINDOWS_NT
+        call_pal 0xab                   /* rdteb: v0 = block of the thread */
+#else
         call_pal 0x9e                   /* rduniq: v0 = thread pointer */
         mov     $16, $28
         mov     $0, $16
@@ -526,6 +595,7 @@ pointers: .quad first_pointer, second_pointer
         mov     $28, $16
         lda     $0, 20($31)             /* getxpid: v0, a3 and a4 change */
         call_pal 0x83
+#endif
         mov     $27, $0
         lda     $19, 7($16)
         lda     $20, 9($16)
