@@ -77,9 +77,9 @@ class Respike:
         self.name = f"respike {layout}" if layout else "respike"
 
     def profile(self, lab, program, folder):
-        """Kept while the image and the training are the same."""
+        """Kept while the image, the training and Respike are the same."""
         profile = folder / "profile"
-        if fresh(folder, program.image, *program.training):
+        if fresh(folder, program.image, self.program, *program.training):
             spool = folder / "spool"
             call(self.program, "image", "instrument", program.image, "-o", folder / "counting", "--spool", spool)
             lab.behaviour(folder / "counting", program.training)
