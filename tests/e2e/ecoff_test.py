@@ -39,6 +39,8 @@ FLAGS = {
 # A section has no more than 65,535 relocations: fewer are left where the linker relaxes code.
 RELAXED = ("sqlite3",)
 UNWINDS = ("threads",)
+# Distances between labels, which nobody marked as such: nearly all of it stays, and what runs has no counts.
+UNCOUNTED = ("offsets.dec",)
 SLOW = ("kernels.dec", "floats", "switches", "sqlite3")  # every night only
 HEADERS = 104
 
@@ -262,7 +264,7 @@ def check_profile(world, name):
     world.check(name, counting, "counting")
     common.respike_ok("image", "collect", *sorted(spool.glob("*.counts")), "-o", profile)
     shown = common.respike_ok("profile", "show", profile).stdout.decode()
-    common.expect(re.search(r"[1-9]\d* executed", shown), shown[:500])
+    common.expect(name in UNCOUNTED or re.search(r"[1-9]\d* executed", shown), shown[:500])
     common.respike_ok("image", "optimize", original, "-o", fast, "--profile", profile)
     world.check(name, fast, "laid out by its profile")
     check_tables(fast, original)
