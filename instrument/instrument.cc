@@ -85,7 +85,9 @@ class Instrumenter {
   // counters, memory for a path. Distances from the start of the memory.
   uint64_t bases_offset() const { return align_up(imports_->contents.size(), 8); }
   uint64_t base_count() const { return program_.machine->probes->bases_of(8 * uint64_t{words_}); }
-  uint64_t scratch_offset() const { return bases_offset() + align_up(4 * base_count(), 8); }
+  uint64_t scratch_offset() const {
+    return bases_offset() + align_up(imports_->slot_size * base_count(), 8);
+  }
   uint64_t parameters_size() const {
     return sizeof(respike_start_parameters) + (imports_ ? sizeof(respike_windows_parameters) : 0);
   }
@@ -250,7 +252,7 @@ void Instrumenter::insert_probes(Layout& layout, const CodeFacts& facts) {
   const uint64_t counters = segment.memory_address + front_size();
   map_.counters_address = counters;
   std::optional<CounterBases> bases;
-  if (imports_) bases = {segment.memory_address + bases_offset(), counters};
+  if (imports_) bases = {segment.memory_address + bases_offset(), counters, imports_->slot_size};
   const std::vector<double> calls = estimate_calls(facts.calls());
   ProbeInserter inserter(program_, facts, counters, options_.counters, bases);
   for (Chosen& chosen : chosen_) {
@@ -407,14 +409,20 @@ void Instrumenter::inject_imports(const Injection::Addresses& addresses,
   parameters.base_count = static_cast<uint32_t>(base_count());
   parameters.base_distance = static_cast<uint32_t>(program_.machine->probes->base_distance());
   parameters.is_library = is_library() ? 1 : 0;
+  parameters.is_wide = imports_->slot_size == 8 ? 1 : 0;
   std::memcpy(contents.code.data() + start_.code.size() + sizeof(respike_start_parameters),
               &parameters, sizeof(parameters));
+  contents.wide_words = parameters.is_wide != 0;
   contents.memory = imports_->contents;
   contents.memory.resize(scratch_offset());
   for (uint64_t i = 0; i < base_count(); ++i) {
     const uint64_t counters = addresses.memory + front_size() + i * parameters.base_distance;
-    store(&contents.memory[bases_offset() + 4 * i], static_cast<uint32_t>(counters));
-    contents.words.emplace_back(bases + 4 * i, counters);
+    const uint64_t at = i * imports_->slot_size;
+    if (contents.wide_words)
+      store(&contents.memory[bases_offset() + at], counters);
+    else
+      store(&contents.memory[bases_offset() + at], static_cast<uint32_t>(counters));
+    contents.words.emplace_back(bases + at, counters);
   }
 }
 

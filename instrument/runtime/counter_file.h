@@ -83,17 +83,17 @@ struct respike_start_parameters {
 /* What the start code of Windows NT is told beside that; it follows respike_start_parameters, and
    distances are from the start of that structure, too. */
 struct respike_windows_parameters {
-  int64_t slots;      /* distance to the slots of the imports below, addresses of 32 bits */
-  int64_t bases;      /* distance to the words through which probes find the counters */
-  int64_t scratch;    /* distance to RESPIKE_PATH_SIZE bytes of memory */
+  int64_t slots;   /* distance to the slots of the imports below */
+  int64_t bases;   /* distance to the words through which probes find the counters */
+  int64_t scratch; /* distance to RESPIKE_PATH_SIZE bytes of memory */
   uint32_t base_count;
   uint32_t base_distance; /* word i holds the address of the counters plus i times this */
   uint32_t is_library;
-  uint32_t reserved;
+  uint32_t is_wide; /* 1: slots, words and what functions return have 64 bits; 0: 32 bits */
 };
 
 /* What the start code of Windows NT imports from RESPIKE_WINDOWS_LIBRARY, in the order of slots. */
 #define RESPIKE_WINDOWS_LIBRARY "KERNEL32.dll"
-#define RESPIKE_WINDOWS_IMPORTS(each)                                                       \
-  each(CreateFileA) each(CreateFileMappingA) each(MapViewOfFile) each(CloseHandle)          \
-  each(DeleteFileA) each(GetCurrentProcessId) each(GetSystemTimeAsFileTime)
+#define RESPIKE_WINDOWS_IMPORTS(each)                                              \
+  each(CreateFileA) each(CreateFileMappingA) each(MapViewOfFile) each(CloseHandle) \
+      each(DeleteFileA) each(GetCurrentProcessId) each(GetSystemTimeAsFileTime)

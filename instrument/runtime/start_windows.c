@@ -21,11 +21,11 @@
    relocation, little stack. The path is built in memory of the image. What the machine adds is in a
    folder with its name. As there, what other threads count between `fill` and `lead` is lost.
 
-   Imports: RESPIKE_WINDOWS_IMPORTS of kernel32, which are in Windows NT from version 3.5 on. Source:
-   the published description of the Win32 functions. */
+   Imports: RESPIKE_WINDOWS_IMPORTS of kernel32, which are in Windows NT from version 3.5 on.
+   Source: the published description of the Win32 functions. */
 
-#include "instrument/runtime/counter_file.h"
 #include "call_import.h" /* of the machine: call_import(function, six arguments) */
+#include "instrument/runtime/counter_file.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -47,12 +47,14 @@ enum {
 #define GENERIC_READ_WRITE ((int)0xc0000000)
 #define INVALID_HANDLE_VALUE (-1)
 
-/* Parameters of 32 bits are passed as signed numbers. */
+/* Parameters and results of 32 bits are passed as signed numbers. */
 INLINE long call(const struct respike_start_parameters* parameters,
                  const struct respike_windows_parameters* own, enum import number, long first,
                  long second, long third, long fourth, long fifth, long sixth) {
-  const int* slots = (const int*)((uint64_t)parameters + own->slots);
-  return (int)call_import(slots[number], first, second, third, fourth, fifth, sixth);
+  const uint64_t slots = (uint64_t)parameters + own->slots;
+  const long function = own->is_wide ? ((const long*)slots)[number] : ((const int*)slots)[number];
+  const long result = call_import(function, first, second, third, fourth, fifth, sixth);
+  return own->is_wide ? result : (int)result;
 }
 
 /* Nanoseconds since 1970. The system counts 100 ns since 1601. */
@@ -105,10 +107,14 @@ INLINE void fill(uint64_t view, const struct respike_start_parameters* parameter
 
 INLINE void lead_probes(uint64_t counters, const struct respike_start_parameters* parameters,
                         const struct respike_windows_parameters* own) {
-  uint32_t* words = (uint32_t*)((uint64_t)parameters + own->bases);
-  for (uint32_t i = 0; i < own->base_count; ++i)
-    __atomic_store_n(&words[i], (uint32_t)(counters + (uint64_t)i * own->base_distance),
-                     __ATOMIC_RELAXED);
+  const uint64_t words = (uint64_t)parameters + own->bases;
+  for (uint32_t i = 0; i < own->base_count; ++i) {
+    const uint64_t base = counters + (uint64_t)i * own->base_distance;
+    if (own->is_wide)
+      __atomic_store_n((uint64_t*)words + i, base, __ATOMIC_RELAXED);
+    else
+      __atomic_store_n((uint32_t*)words + i, (uint32_t)base, __ATOMIC_RELAXED);
+  }
 }
 
 /* Called by the machine's entry. Returns the address at which the image goes on, 0: nowhere. The

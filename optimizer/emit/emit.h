@@ -53,6 +53,7 @@ struct Injection {
     // and address.
     std::vector<uint8_t> memory;
     std::vector<std::pair<uint64_t, uint64_t>> words;
+    bool wide_words = false;  // they have 64 bits
   };
 
   AddedMemory memory;

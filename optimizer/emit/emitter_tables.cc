@@ -205,16 +205,18 @@ void Emitter::inject(const Injection& injection, const AddedSegment& segment) {
     memory.contents = std::move(contents.memory);
   }
   out_.added.push_back(std::move(memory));
-  RelocationTable words{.section = 0,
-                        .target = static_cast<uint32_t>(image_.sections.size() +
-                                                        out_.added.size() - 1),
-                        .relocations = {}};
+  RelocationTable words{
+      .section = 0,
+      .target = static_cast<uint32_t>(image_.sections.size() + out_.added.size() - 1),
+      .relocations = {}};
+  const RelocationRole role =
+      contents.wide_words ? RelocationRole::address64 : RelocationRole::address32;
   for (const auto& [place, address] : contents.words)
     words.relocations.push_back({.address = place,
                                  .addend = static_cast<int64_t>(address),
                                  .symbol = 0,
-                                 .raw = relocation_number(image_, RelocationRole::address32),
-                                 .role = RelocationRole::address32});
+                                 .raw = relocation_number(image_, role),
+                                 .role = role});
   if (!words.relocations.empty()) out_.relocations.push_back(std::move(words));
   std::move(contents.sections.begin(), contents.sections.end(), std::back_inserter(out_.added));
 }

@@ -22,6 +22,7 @@ std::vector<std::pair<uint64_t, std::string_view>> import_slots(const Image& ima
 struct NewImports {
   std::vector<uint8_t> contents;
   std::vector<uint64_t> slots;  // addresses of the new functions' slots, which are in `contents`
+  unsigned slot_size = 4;       // bytes, as of all addresses in the image's data: 4 or 8
 };
 
 /// The import tables of `image` and `functions` of `library` as they would be at `address`, which

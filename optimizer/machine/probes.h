@@ -30,8 +30,9 @@ struct IndirectJump {
 /// Where counters are, if only words of the image tell: word i holds the address of the first
 /// counter plus i times Probes::base_distance().
 struct CounterBases {
-  uint64_t words = 0;     // address of the first word, of 32 bits
-  uint64_t counters = 0;  // address of the first counter, as ProbeOperands::counter counts
+  uint64_t words = 0;      // address of the first word
+  uint64_t counters = 0;   // address of the first counter, as ProbeOperands::counter counts
+  unsigned word_size = 4;  // bytes: 4 or 8
 };
 
 struct ProbeOperands {

@@ -3,7 +3,8 @@
 // It does what NT's loader does: maps the sections of the image, adds the distance to the preferred
 // base to everything that base relocations name, and binds imports (modules.c). Instead of NT's own
 // libraries there is the C library: an import is bound to the function of that name. All of the
-// images, of the stack and of the code that leads to the C library lies below 2 GB, as on NT.
+// images, of the stack and of the code that leads to the C library lies below 2 GB, as on NT;
+// images with 64-bit addresses (PE32+, machine 0x284) do, too.
 //
 // Example: "loader --base 0x1230000 lua.exe script.lua" binds printf of lua.exe to the C library's.
 //
@@ -35,9 +36,9 @@
 #include "thread_data.h"
 #include "unwind.h"
 
-enum { kMachine = 0x184, kPe32 = 0x10b, kThunkWords = 6 };
+enum { kMachine = 0x184, kPe32 = 0x10b, kWideMachine = 0x284, kPe32Plus = 0x20b, kThunkWords = 6 };
 #define SECTION_EXECUTABLE 0x20000000u
-enum { kAbsolute = 0, kHigh = 1, kLow = 2, kHighLow = 3, kHighAdjusted = 4 };
+enum { kAbsolute = 0, kHigh = 1, kLow = 2, kHighLow = 3, kHighAdjusted = 4, kAddress64 = 10 };
 #define STACK_ADDRESS 0x20000000ul
 #define STACK_SIZE 0x800000ul
 #define THUNKS_ADDRESS 0x10000000ul
@@ -71,11 +72,21 @@ uint32_t load32(const uint8_t* p) {
   return value;
 }
 
+uint64_t load64(const uint8_t* p) {
+  uint64_t value;
+  memcpy(&value, p, sizeof value);
+  return value;
+}
+
 static void store16(uint8_t* p, uint16_t value) {
   memcpy(p, &value, sizeof value);
 }
 
 void store32(uint8_t* p, uint32_t value) {
+  memcpy(p, &value, sizeof value);
+}
+
+void store64(uint8_t* p, uint64_t value) {
   memcpy(p, &value, sizeof value);
 }
 
@@ -143,7 +154,8 @@ void* map_low(uint64_t size) {
 // ---- relocations and imports
 
 static void relocate_word(const struct image* image, uint32_t place, unsigned kind,
-                          uint16_t parameter, uint32_t distance) {
+                          uint16_t parameter, uint64_t whole_distance) {
+  const uint32_t distance = (uint32_t)whole_distance;
   uint8_t* p;
   switch (kind) {
     case kAbsolute:
@@ -160,6 +172,10 @@ static void relocate_word(const struct image* image, uint32_t place, unsigned ki
       p = at(image, place, 4);
       store32(p, load32(p) + distance);
       return;
+    case kAddress64:
+      p = at(image, place, 8);
+      store64(p, load64(p) + whole_distance);
+      return;
     case kHighAdjusted:
       p = at(image, place, 2);
       store16(p, (((uint32_t)load16(p) << 16) + (int16_t)parameter + distance + 0x8000) >> 16);
@@ -169,7 +185,7 @@ static void relocate_word(const struct image* image, uint32_t place, unsigned ki
   }
 }
 
-static void relocate(const struct image* image, uint32_t distance) {
+static void relocate(const struct image* image, uint64_t distance) {
   const uint32_t start = image->directory[kBaseRelocations],
                  size = image->directory_size[kBaseRelocations];
   if (distance == 0) return;
@@ -292,15 +308,16 @@ static void map_headers(const struct image* image, const struct file* file, uint
 static struct image place_image(const struct file* file, uint64_t base) {
   if (file->size < 64 || memcmp(file->bytes, "MZ", 2) != 0) fail("this is no PE file");
   const uint64_t headers = load32(in_file(file, 0x3c, 4));
-  const uint8_t* coff = in_file(file, headers, 24 + 96);
+  const uint8_t* coff = in_file(file, headers, 24 + 112);
   const uint8_t* optional = coff + 24;
   if (memcmp(coff, "PE\0\0", 4) != 0) fail("this is no PE file");
-  if (load16(coff + 4) != kMachine || load16(optional) != kPe32)
-    fail("it is for machine %#x, not for Alpha with 32-bit addresses", load16(coff + 4));
+  const bool is_wide = load16(coff + 4) == kWideMachine && load16(optional) == kPe32Plus;
+  if (!is_wide && (load16(coff + 4) != kMachine || load16(optional) != kPe32))
+    fail("it is for machine %#x, not for Alpha", load16(coff + 4));
   const unsigned sections = load16(coff + 6), optional_size = load16(coff + 20);
   in_file(file, headers + 24, optional_size + 40ul * sections);
 
-  const uint64_t preferred = load32(optional + 28);
+  const uint64_t preferred = is_wide ? load64(optional + 24) : load32(optional + 28);
   struct image image = {.size = load32(optional + 56), .entry = load32(optional + 16)};
   if (base == 0 && preferred + image.size <= 0x7fff0000)
     image.memory = map_if_free(preferred, image.size);
@@ -320,16 +337,19 @@ static struct image place_image(const struct file* file, uint64_t base) {
     at(&image, place, size);
     if (copied != 0) memcpy(at(&image, place, copied), in_file(file, offset, copied), copied);
   }
-  const uint32_t directories = load32(optional + 92);
+  const uint32_t table = is_wide ? 112 : 96, directories = load32(optional + table - 4);
   for (uint32_t i = 0; i < directories && i < kDirectories; ++i) {
-    image.directory[i] = load32(in_file(file, headers + 24 + 96 + 8 * i, 8));
-    image.directory_size[i] = load32(in_file(file, headers + 24 + 100 + 8 * i, 4));
+    image.directory[i] = load32(in_file(file, headers + 24 + table + 8 * i, 8));
+    image.directory_size[i] = load32(in_file(file, headers + 24 + table + 8 * i + 4, 4));
   }
+  image.is_wide = is_wide;
+  if (is_wide && image.directory_size[kThreadData] != 0)
+    fail("thread-local data of images with 64-bit addresses is not supported");
   image.is_library = (load16(coff + 22) & 0x2000) != 0;
-  relocate(&image, (uint32_t)(base - preferred));
+  relocate(&image, base - preferred);
   const uint32_t table_size = image.directory_size[kExceptions];
   unwind_add_image(image.memory, image.size, at(&image, image.directory[kExceptions], table_size),
-                   table_size);
+                   table_size, is_wide);
   for (unsigned i = 0; i < sections; ++i) {
     const uint8_t* section = optional + optional_size + 40 * i;
     const uint64_t start = (uint64_t)image.memory + load32(section + 12);

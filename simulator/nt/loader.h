@@ -16,6 +16,7 @@ struct image {
   uint32_t directory[kDirectories];
   uint32_t directory_size[kDirectories];
   bool is_library;
+  bool is_wide;  // PE32+: addresses in its data have 64 bits
 };
 
 /// Ends the process with a sentence.
@@ -23,7 +24,9 @@ void fail(const char* format, ...) __attribute__((noreturn, format(printf, 1, 2)
 
 uint16_t load16(const uint8_t* p);
 uint32_t load32(const uint8_t* p);
+uint64_t load64(const uint8_t* p);
 void store32(uint8_t* p, uint32_t value);
+void store64(uint8_t* p, uint64_t value);
 
 /// Where `size` bytes of the image are; they must be in the image.
 uint8_t* at(const struct image* image, uint32_t place, uint32_t size);

@@ -244,9 +244,9 @@ static struct module* needed(const char* name, bool asked) {
   return load(path, version != NULL ? version : path, 0);
 }
 
-static void bind_slot(struct module* module, struct module* library, uint32_t name, uint32_t slot) {
+static void bind_slot(struct module* module, struct module* library, bool by_number, uint32_t name,
+                      uint32_t slot) {
   void* address;
-  const bool by_number = (name & 0x80000000) != 0;
   const char* text = by_number ? "" : text_in(&module->image, name + 2);
   if (by_number)
     address = export_numbered(library, name & 0xffff);
@@ -256,7 +256,10 @@ static void bind_slot(struct module* module, struct module* library, uint32_t na
     fail("%s has no number %u for %s to import", library->name, name & 0xffff, module->name);
   if (address == NULL && library->is_system) fail("there is no function %s for it to import", text);
   if (address == NULL) fail("%s has no %s for %s to import", library->name, text, module->name);
-  store32(at(&module->image, slot, 4), (uint32_t)(uintptr_t)address);
+  if (module->image.is_wide)
+    store64(at(&module->image, slot, 8), (uint64_t)address);
+  else
+    store32(at(&module->image, slot, 4), (uint32_t)(uintptr_t)address);
 }
 
 static void bind_imports(struct module* module) {
@@ -275,10 +278,12 @@ static void bind_imports(struct module* module) {
     if (module->need_count == kMostNeeded) fail("%s needs too many libraries", module->name);
     module->needs[module->need_count++] = library;
     ++library->references;
-    for (uint32_t i = 0;; i += 4) {
-      const uint32_t imported = load32(at(image, names + i, 4));
+    const uint32_t size = image->is_wide ? 8 : 4;
+    for (uint32_t i = 0;; i += size) {
+      const uint8_t* word = at(image, names + i, size);
+      const uint64_t imported = image->is_wide ? load64(word) : load32(word);
       if (imported == 0) break;
-      bind_slot(module, library, imported, table + i);
+      bind_slot(module, library, imported >> (8 * size - 1) != 0, (uint32_t)imported, table + i);
     }
   }
 }

@@ -24,6 +24,7 @@
 
 #include "unwind.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { kMostImages = 64, kMostSteps = 65536, kLongestEpilog = 64, kInstruction = 4 };
@@ -47,7 +48,7 @@ enum {
 static struct {
   const uint8_t* memory;
   uint64_t size;
-  const uint8_t* table;
+  struct function_entry* table;
   uint64_t count;
 } images[kMostImages];
 static int image_count;
@@ -60,18 +61,25 @@ uint32_t (*unwind_code_at)(uint64_t address) = code_in_memory;
 unsigned long unwind_epilog_count;
 
 void unwind_add_image(const uint8_t* memory, uint64_t size, const uint8_t* table,
-                      uint64_t table_size) {
-  if (image_count == kMostImages) return;
+                      uint64_t table_size, bool is_wide) {
+  const uint64_t field = is_wide ? 8 : 4, fields = sizeof(struct function_entry) / 4;
+  const uint64_t count = table_size / (fields * field);
+  uint32_t* copy = malloc(count * fields * 4 + 1);  // all addresses are below 2 GB
+  if (image_count == kMostImages || copy == NULL) return free(copy);
+  for (uint64_t i = 0; i < count * fields; ++i) memcpy(&copy[i], table + i * field, sizeof *copy);
   images[image_count].memory = memory;
   images[image_count].size = size;
-  images[image_count].table = table;
-  images[image_count].count = table_size / sizeof(struct function_entry);
+  images[image_count].table = (struct function_entry*)copy;
+  images[image_count].count = count;
   ++image_count;
 }
 
 void unwind_remove_image(const uint8_t* memory) {
-  for (int i = 0; i < image_count; ++i)
-    if (images[i].memory == memory) images[i--] = images[--image_count];
+  for (int i = 0; i < image_count; ++i) {
+    if (images[i].memory != memory) continue;
+    free(images[i].table);
+    images[i--] = images[--image_count];
+  }
 }
 
 static int image_number(uint64_t address) {
@@ -90,7 +98,7 @@ const uint8_t* unwind_image_at(uint64_t address, uint64_t* size) {
 const struct function_entry* unwind_entry_at(uint64_t address) {
   const int number = image_number(address);
   if (number < 0) return NULL;
-  const struct function_entry* entries = (const struct function_entry*)images[number].table;
+  const struct function_entry* entries = images[number].table;
   uint64_t low = 0, high = images[number].count;
   while (low < high) {
     const uint64_t middle = (low + high) / 2;

@@ -26,9 +26,10 @@ struct function_entry {
   uint32_t prolog_end;
 };
 
-/// Makes an image known: its memory and its function table, which lies in that memory.
+/// Makes an image known: its memory and its function table, whose fields have 32 or, if it is wide,
+/// 64 bits.
 void unwind_add_image(const uint8_t* memory, uint64_t size, const uint8_t* table,
-                      uint64_t table_size);
+                      uint64_t table_size, bool is_wide);
 
 /// Forgets an image, whose memory is no longer there.
 void unwind_remove_image(const uint8_t* memory);

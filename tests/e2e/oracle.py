@@ -177,7 +177,8 @@ class Code:
     def _read_sections(self):
         (coff,) = struct.unpack_from("<I", self.data, 0x3C)
         number, size = struct.unpack_from("<6xH12xH", self.data, coff)
-        (base,) = struct.unpack_from("<I", self.data, coff + 24 + 28)
+        is_wide = self.data[coff + 24 : coff + 26] == b"\x0b\x02"
+        (base,) = struct.unpack_from("<Q", self.data, coff + 48) if is_wide else struct.unpack_from("<I", self.data, coff + 52)
         self.fixed = False
         self.segments = []
         for i in range(number):

@@ -84,8 +84,8 @@ def compare_counts(profile, places, counted, some_edges=True):
 
 
 # The test world's functions are Linux's, and a fault of Linux's starts an instruction again.
-def check_counts(world, name, high, counters):
-    original = world.image(name, high=high, symbols=True)
+def check_counts(world, name, high, counters, **options):
+    original = world.image(name, high=high, symbols=True, **options)
     counting = Counting(world, original, "--counters", counters)
     for index, run in enumerate(pe_test.runs_of(name)):
         for base in pe_test.BASES:
@@ -281,7 +281,7 @@ def check_far(world):
 
 
 def check_refusals(world):
-    """Damaged import tables, and addresses of 64 bits."""
+    """Damaged import tables, and counters for each thread."""
     good = world.image("offsets").read_bytes()
     image, output = pe_test.Image(world.image("offsets")), world.scratch.file("out.exe")
     changed = world.scratch.file("changed.exe")

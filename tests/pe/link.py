@@ -18,7 +18,7 @@ import tables
 from objects import ABSOLUTE, ALLOC, LOCAL, NOBITS, PROGBITS, UNDEFINED, WEAK, WRITE, Object
 
 SECTION_ALIGNMENT, FILE_ALIGNMENT = 0x2000, 0x200
-HIGH, HIGHLOW, HIGHADJ = 1, 3, 4
+HIGH, HIGHLOW, HIGHADJ, DIR64 = 1, 3, 4, 10
 # Relocations of ELF objects for Alpha.
 NONE, REFLONG, REFQUAD, BRADDR, HINT, GPRELHIGH, GPRELLOW, BRSGP = 0, 1, 2, 7, 8, 17, 18, 28
 TPRELHI, TPRELLO = 39, 40
@@ -53,6 +53,7 @@ class Options:
     resource: bytes = b""
     debug: bytes = b""
     certificate: bytes = b""
+    wide: bool = False  # PE32+ for machine 0x284: words that hold addresses have 64 bits, but those of jump tables
     stub: int = 0x80  # bytes of the program for DOS in front of the headers
     base_relocations: bool = True
     symbols: bool = False  # a COFF symbol table with the names of procedures
@@ -75,10 +76,24 @@ def is_missing(symbol):
     return symbol.section == UNDEFINED and symbol.binding == WEAK and symbol.name not in tables.LIBRARY_NAMES
 
 
+def widen(section, relocations):
+    """The words of a function table become words of 64 bits."""
+    section.data = b"".join(word + bytes(4) for word in (section.data[i : i + 4] for i in range(0, section.size, 4)))
+    section.size *= 2
+    for relocation in relocations:
+        relocation.offset *= 2
+        relocation.kind = REFQUAD
+
+
 class Linker:
     def __init__(self, paths, options):
         self.options = options
         self.objects = [Object(p) for p in paths]
+        if options.wide:
+            for each in self.objects:
+                for index, section in enumerate(each.sections):
+                    if section.name == ".pdata":
+                        widen(section, [r for r in each.relocations if r.section == index])
         self.order = [".text", ".rdata", ".data", ".pdata"]
         self.contents = {name: bytearray() for name in self.order}
         self.size, self.rva = {}, {}
@@ -206,7 +221,8 @@ class Linker:
                     self.apply(number, relocation)
         for name, offset in self.stubs.items():
             text, slot = self.contents[".text"], self.slots[name] + self.options.base
-            struct.pack_into("<3I", text, offset, 0x277F0000, 0xA37B0000 | slot & 0xFFFF, 0x6BFB0000)
+            load = 0xA77B0000 if self.options.wide else 0xA37B0000  # ldq, ldl
+            struct.pack_into("<3I", text, offset, 0x277F0000, load | slot & 0xFFFF, 0x6BFB0000)
             self.form_high(text, offset, self.rva[".text"] + offset, slot)
 
     def apply(self, number, relocation):
@@ -224,7 +240,7 @@ class Linker:
             struct.pack_into("<I", content, offset, target)
         elif kind in (REFLONG, REFQUAD):
             struct.pack_into("<I" if kind == REFLONG else "<Q", content, offset, address)
-            self.base_relocations.append((place, HIGHLOW, None))
+            self.base_relocations.append((place, DIR64 if self.options.wide and kind == REFQUAD else HIGHLOW, None))
         elif kind == GPRELHIGH:
             self.form_high(content, offset, place, address)
         elif kind == GPRELLOW:
@@ -243,7 +259,7 @@ class Linker:
 
     def sort_function_table(self):
         """Unwinders search the table by halves."""
-        table, start, size = self.contents[".pdata"], self.rva[".pdata"], 20
+        table, start, size = self.contents[".pdata"], self.rva[".pdata"], 40 if self.options.wide else 20
         entries = [bytes(table[i : i + size]) for i in range(0, len(table), size)]
         order = sorted(range(len(entries)), key=lambda i: struct.unpack_from("<I", entries[i])[0])
         table[:] = b"".join(entries[i] for i in order)
@@ -290,7 +306,8 @@ class Linker:
     def write(self):
         options = self.options
         bound = tables.bound_imports(self)
-        headers_end = options.stub + 24 + 224 + 40 * len(self.order)
+        optional_size = 240 if options.wide else 224
+        headers_end = options.stub + 24 + optional_size + 40 * len(self.order)
         headers_size = align(headers_end + len(bound), FILE_ALIGNMENT)
         section_headers, body = bytearray(), bytearray()
         self.offsets = {}  # of sections, in the body
@@ -313,16 +330,18 @@ class Linker:
         header = bytearray(options.stub)
         header[:2] = b"MZ"
         struct.pack_into("<I", header, 0x3C, options.stub)
-        characteristics = 0x10E & ~(8 if symbols else 0) | (0x2000 if options.dll_name else 0) | (0 if options.base_relocations else 1)
+        characteristics = (0x2E if options.wide else 0x10E) & ~(8 if symbols else 0) | (0x2000 if options.dll_name else 0) | (0 if options.base_relocations else 1)
         header += b"PE\0\0" + struct.pack(
-            "<HHIIIHH", 0x184, len(self.order), 0x35000000, headers_size + len(body) if symbols else 0, count, 224, characteristics
+            "<HHIIIHH", 0x284 if options.wide else 0x184, len(self.order), 0x35000000, headers_size + len(body) if symbols else 0, count,
+            optional_size, characteristics,
         )
         header += struct.pack(
-            "<HBBIIIIII", 0x10B, 3, 10, align(self.size[".text"], FILE_ALIGNMENT), 0, 0,
-            self.globals.get(options.entry, 0), self.rva[".text"], self.rva[".data"],
+            "<HBBIIIII", 0x20B if options.wide else 0x10B, 3, 10, align(self.size[".text"], FILE_ALIGNMENT), 0, 0,
+            self.globals.get(options.entry, 0), self.rva[".text"],
         )
+        header += struct.pack("<Q", options.base) if options.wide else struct.pack("<II", self.rva[".data"], options.base)
         header += struct.pack(
-            "<IIIHHHHHHIIIIHHIIIIII", options.base, SECTION_ALIGNMENT, FILE_ALIGNMENT, 4, 0, 0, 0, 4, 0, 0, self.end,
+            "<IIHHHHHHIIIIHH" + ("QQQQII" if options.wide else "IIIIII"), SECTION_ALIGNMENT, FILE_ALIGNMENT, 4, 0, 0, 0, 4, 0, 0, self.end,
             headers_size, 0, 3, 0, 0x100000, 0x2000, 0x100000, 0x2000, 0, 16,
         )
         for directory in self.directories:

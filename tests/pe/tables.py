@@ -33,31 +33,33 @@ def make_imports(linker):
         source = linker.options.imports.get(name, linker.options.library)
         library, number = source if isinstance(source, tuple) else (source, None)
         by_library.setdefault(library, []).append((name, number))
-    start = linker.end
-    lookup = 20 * (len(by_library) + 1)
-    entries = sum(4 * (len(names) + 1) for names in by_library.values())
+    start, size = linker.end, 8 if linker.options.wide else 4
+    pack = lambda word: struct.pack("<Q" if linker.options.wide else "<I", word)
+    lookup = -(-20 * (len(by_library) + 1) // 8) * 8
+    entries = sum(size * (len(names) + 1) for names in by_library.values())
     table = lookup + entries
     texts_at = table + entries
-    texts, descriptors, words = bytearray(), bytearray(), bytearray()
+    texts, descriptors, words = bytearray(), bytearray(), []
     for library, names in by_library.items():
-        first = len(words)
+        first = size * len(words)
         for name, number in names:
-            linker.slots[name] = start + table + len(words)
+            linker.slots[name] = start + table + size * len(words)
             if number is not None:
-                words += struct.pack("<I", 0x80000000 | number)
+                words.append(1 << 8 * size - 1 | number)
                 continue
             texts += bytes(len(texts) & 1)
-            words += struct.pack("<I", start + texts_at + len(texts))
+            words.append(start + texts_at + len(texts))
             texts += struct.pack("<H", 0) + name.encode() + b"\0"
-        words += bytes(4)
+        words.append(0)
         date = 0xFFFFFFFF if linker.options.bound else 0
         descriptors += struct.pack("<5I", start + lookup + first, date, date, start + texts_at + len(texts), start + table + first)
         texts += library.encode() + b"\0"
-    slots = b"".join(struct.pack("<I", 0x77000000 + w if linker.options.bound and w else w) for (w,) in struct.iter_unpack("<I", words))
+    names = b"".join(map(pack, words))
+    slots = b"".join(pack(0x77000000 + w & 0xFFFFFFFF if linker.options.bound and w else w) for w in words)
     linker.libraries = list(by_library)
-    linker.directories[1] = (start, lookup)
+    linker.directories[1] = (start, 20 * (len(by_library) + 1))
     linker.directories[12] = (start + table, entries)
-    linker.add_section(".idata", descriptors + bytes(20) + words + slots + texts)
+    linker.add_section(".idata", descriptors.ljust(lookup, b"\0") + names + slots + texts)
 
 
 def bound_imports(linker):

@@ -4,9 +4,9 @@
    the frame of the calling code stays as its prolog made it. */
 
 /* `function` is the address in the slot of an import. The seventh argument is 0. */
-static inline __attribute__((always_inline)) long call_import(int function, long first, long second,
-                                                              long third, long fourth, long fifth,
-                                                              long sixth) {
+static inline __attribute__((always_inline)) long call_import(long function, long first,
+                                                              long second, long third, long fourth,
+                                                              long fifth, long sixth) {
   register long v0 __asm__("$0");
   register long a0 __asm__("$16") = first;
   register long a1 __asm__("$17") = second;
@@ -16,8 +16,7 @@ static inline __attribute__((always_inline)) long call_import(int function, long
   register long a5 __asm__("$21") = sixth;
   register long t12 __asm__("$27") = function;
   __asm__ volatile("bsr $26,respike_call_import"
-                   : "=r"(v0), "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5),
-                     "+r"(t12)
+                   : "=r"(v0), "+r"(a0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(t12)
                    :
                    : "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$22", "$23", "$24", "$25",
                      "$26", "$28", "memory");

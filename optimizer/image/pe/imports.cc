@@ -54,6 +54,7 @@ NewImports add_imports(const Image& image, std::string_view library,
     return place + static_cast<uint32_t>(start + number * (functions.size() + 1) * size);
   };
   NewImports result;
+  result.slot_size = static_cast<unsigned>(size);
   ByteWriter out, texts;
   for (ImportDescriptor descriptor : descriptors) {
     // Bound slots, which hold addresses, become names again; see writer.cc.

@@ -380,8 +380,6 @@ AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
   AddedSegment segment;
   segment.address = segment.free_address = headers.base + end_of_kept_sections(headers);
   if (memory.size != 0) {
-    if (headers.wide)
-      throw Error("PE images with addresses of 64 bits cannot be instrumented yet", image.path);
     if (headers.directory_count <= kImports)
       throw Error("the header has no room for imports, which counting needs", image.path);
     segment.memory_address = segment.address;

@@ -211,7 +211,9 @@ class AlphaProbes final : public Probes {
   static Place reach_by_base(const ProbeOperands& operands, Register scratch, ProbeCode& result) {
     const uint64_t offset = operands.counter - operands.bases->counters;
     const uint64_t word = (offset + kBaseDistance / 2) / kBaseDistance;
-    form_address(scratch, opcode("ldl"), operands.bases->words + 4 * word, result);
+    const unsigned size = operands.bases->word_size;
+    form_address(scratch, size == 8 ? opcode("ldq") : opcode("ldl"),
+                 operands.bases->words + size * word, result);
     return {scratch, static_cast<int64_t>(offset - word * kBaseDistance)};
   }
 
