@@ -6,6 +6,8 @@
 
 #include "environment/source_counts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "environment/profile_figures.h"
@@ -20,9 +22,9 @@ std::vector<SourceFile> counts_by_source(const Image& image, const Profile& prof
                                          const std::string& profile_path, const Image* debug) {
   const SourceLines lines(debug != nullptr ? *debug : image);
   if (lines.empty()) {
-    const bool is_apart = debug == nullptr && std::ranges::any_of(image.sections, [](const Section& s) {
-                            return s.name == kDebugLink;
-                          });
+    const bool is_apart =
+        debug == nullptr &&
+        std::ranges::any_of(image.sections, [](const Section& s) { return s.name == kDebugLink; });
     if (is_apart)
       throw Error("the image's line tables are in a file of their own: name it with --debug-file",
                   image.path);
@@ -53,6 +55,11 @@ std::vector<SourceFile> counts_by_source(const SourceLines& lines, const Program
   for (const ProcedureProfile* procedure : hottest_first(profile, procedures, profile_path))
     for (const auto& block : procedure->blocks) {
       const uint64_t end = block.address + block.size;
+      if (block.size == 0) continue;
+      const uint32_t code = range_at(program, block.address);
+      if (code == kNone || end < block.address || end > program.ranges[code].end)
+        throw Error(fmt::format("its block at {:#x} is no code of the image", block.address),
+                    profile_path);
       auto range = std::ranges::upper_bound(ranges, block.address, {}, &LineRange::start);
       if (range != ranges.begin()) --range;
       uint64_t at = block.address;

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import common
+import profiles
 from common import Case, Skip, expect
 
 SOURCE = """\
@@ -145,6 +146,9 @@ def check_refusals(setup):
     subprocess.run(["objcopy", "--strip-debug", setup.image, stripped], check=True)
     outcome = common.respike("profile", "annotate", setup.profile, stripped)
     expect(outcome.status == 1 and b"-g" in outcome.stderr, outcome.stderr)
+    astray = profiles.make("astray", setup.profile, setup.folder / "astray")
+    outcome = common.respike("profile", "annotate", astray, setup.image)
+    expect(outcome.status == 1 and b"0x50 is no code of the image" in outcome.stderr, outcome.stderr)
     hidden = setup.source.rename(setup.folder / "elsewhere.c")
     try:
         text = setup.annotate()

@@ -5,6 +5,7 @@
 //   make_profile zero IMAGE OUT            nothing ran but the first block, without which it would
 //                                          be no profile at all
 //   make_profile inverted PROFILE OUT      what ran most never ran, and the reverse
+//   make_profile astray PROFILE OUT        blocks lie where the image has no code
 //   make_profile hot IMAGE OUT             everything ran, all of it equally often
 //   make_profile cold SEED IMAGE OUT       procedures are entered, and leave their first blocks at
 //                                          once for what never ran
@@ -116,6 +117,13 @@ Profile patchy_profile(const std::filesystem::path& path, uint64_t seed) {
   });
 }
 
+Profile astray_profile(const std::filesystem::path& path) {
+  Profile profile = read_profile(path);
+  for (ProcedureProfile& procedure : profile.procedures)
+    for (auto& block : procedure.blocks) block.address = 0x50;
+  return profile;
+}
+
 Profile inverted_profile(const std::filesystem::path& path) {
   Profile profile = read_profile(path);
   uint64_t most = 0;
@@ -134,6 +142,7 @@ std::optional<Profile> make(std::span<const std::string_view> arguments) {
   };
   if (is("hot", 2)) return hot_profile(arguments[1]);
   if (is("inverted", 2)) return inverted_profile(arguments[1]);
+  if (is("astray", 2)) return astray_profile(arguments[1]);
   if (is("zero", 2)) {
     Profile profile = profile_of_image(arguments[1]);  // a lifted program has no counts
     profile.procedures.at(0).blocks.at(0).count = 1;
