@@ -224,10 +224,20 @@ def decode_edges(reader, count, blocks):
     return edges
 
 
+def skip_switches(reader, blocks):
+    """Checks that tables are large and lead to blocks; JSON has no tables."""
+    for _ in range(reader.u()):
+        words, target = reader.u(), 0
+        common.expect(words >= 16, f"a table of {words} words")
+        for _ in range(words):
+            target = reader.difference(target, 32)
+            common.expect(target < len(blocks), f"a word leads to block {target} of {len(blocks)}")
+
+
 def decode_profile(data):
     """The data that `profile show --json` prints, decoded by docs/profiles.md alone."""
     reader = Reader(data)
-    common.expect(reader.take(8) == b"RSPKPROF" and reader.fixed("I") == 2, "another format")
+    common.expect(reader.take(8) == b"RSPKPROF" and reader.fixed("I") == 3, "another format")
     reader.take(12)  # zero and the hash
     profile = {"image": reader.text(), "build_id": reader.text()}
     profile["hash"] = f"{reader.fixed('Q'):016x}"
@@ -257,6 +267,8 @@ def decode_profile(data):
             }
             for _ in range(reader.u())
         ]
+        if flags & 4:
+            skip_switches(reader, blocks)
         profile["procedures"].append(
             {
                 "name": name,
