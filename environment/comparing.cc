@@ -270,9 +270,10 @@ std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
   if (!trials.modelled && trials.runs < kEnough) {
     const std::string doubt = fmt::format("{} runs are too few to compare the {} ({} at least)",
                                           trials.runs, cost, kEnough);
-    if (change > kMuch)
-      return {false, fmt::format("do not ship: it seems slower, by {}, but {}; {}", size, doubt,
-                                 sameness(trials))};
+    const double seen = trials.costs.change_of_cheapest();
+    if (seen > kMuch)
+      return {false, fmt::format("do not ship: it seems slower, by {:.1f}%, but {}; {}",
+                                 100 * seen, doubt, sameness(trials))};
     return {true, fmt::format("ship: {}; {}", doubt, sameness(trials))};
   }
   return {true, fmt::format("ship: no measurable difference in {}; {}", cost, sameness(trials))};

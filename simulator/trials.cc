@@ -187,6 +187,12 @@ double Costs::change() const {
   return double(median_after()) / double(std::max<uint64_t>(1, median_before())) - 1;
 }
 
+double Costs::change_of_cheapest() const {
+  if (before.empty() || after.empty()) return 0;
+  return double(std::ranges::min(after)) / double(std::max<uint64_t>(1, std::ranges::min(before))) -
+         1;
+}
+
 bool differ_on_model(const Costs& costs) {
   const auto [least_before, most_before] = std::ranges::minmax(costs.before);
   const auto [least_after, most_after] = std::ranges::minmax(costs.after);

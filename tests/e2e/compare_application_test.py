@@ -320,7 +320,10 @@ def check_user(scratch, kind):
     command = [*AS_USER, common.RESPIKE, "check", "app", *app.options, "--json", "--runs", "2", "--", app.count]
     environment = dict(app.world.environment, TMPDIR=str(app.world.folder))
     outcome = common.run_command(command, env=environment, cwd=app.world.folder)
-    expect(outcome.status == 0 and json.loads(outcome.stdout)["compared"] == "output and exit status", outcome)
+    c = json.loads(outcome.stdout)
+    expect(c["compared"] == "output and exit status" and not c["difference"], outcome)
+    # Two runs of some milliseconds: other work may make the versions seem to differ in speed.
+    expect(outcome.status == 0 or "seems slower" in c["verdict"], outcome)
     app.replace_version(1)
     outcome = common.run_command(command, env=environment, cwd=app.world.folder)
     expect(outcome.status == 1 and b"behaves otherwise" in outcome.stdout, outcome)

@@ -127,6 +127,20 @@ TEST(Verdict, ByCost) {
                                           "the same in 2 runs")));
 }
 
+TEST(Verdict, FewRunsByTheirFastest) {
+  const auto verdict = [](std::vector<uint64_t> after) {
+    Trials trials = trials_of({4029, 4074}, std::move(after));
+    trials.modelled = trials.measurable = false;
+    return verdict_of(trials).second;
+  };
+  EXPECT_EQ(verdict({4902, 4264}),
+            "ship: 2 runs are too few to compare the processor time (8 at least); it behaves the "
+            "same in 2 runs");
+  EXPECT_EQ(verdict({8058, 9000}),
+            "do not ship: it seems slower, by 100.0%, but 2 runs are too few to compare the "
+            "processor time (8 at least); it behaves the same in 2 runs");
+}
+
 TEST(Verdict, ByBehaviour) {
   Trials trials = trials_of({1000, 1000}, {900, 900});
   trials.compared = Trials::Compared::end;
