@@ -128,6 +128,7 @@ def check_flips(data, seed, count, scratch):
 
 # What random flips found: {image: ((offset, bits), ...) of each input}.
 FOUND = {
+    "program": (((0x214, 0x7F),), ((0x264, 0x7F),)),  # the function table, or the base relocations, is said to be code
     "handlers": (
         ((0xA54, 0x1),),  # a flag at the end of an entry of the function table
         ((0x4B7, 0x80), (0x4CE, 0x80), (0x424, 0x2)),  # a call of padding, in front of which a no-op became code

@@ -63,13 +63,18 @@ void require_rewritable(const Image& image) {
   if ((headers.characteristics & kRelocationsStripped) != 0 ||
       !headers.directories[kBaseRelocations].present())
     refuse(image, "the image has no base relocations: link it with /FIXED:NO");
+  const auto is_code = [](const SectionHeader& section) {
+    return (section.characteristics & (kCode | kExecute)) != 0;
+  };
   if (relocations == nullptr) refuse(image, "its base relocations share a section with other data");
+  if (is_code(*relocations)) refuse(image, "its base relocations lie in a section of code");
   const DataDirectory& table = headers.directories[kExceptions];
   if (!table.present()) return;
   const SectionHeader* functions = headers.section_of(kExceptions);
   if (functions == nullptr || functions->name != ".pdata" || functions->size < table.size ||
       functions->size != functions->loaded_size())
     refuse(image, "its function table shares a section with other data");
+  if (is_code(*functions)) refuse(image, "its function table lies in a section of code");
 }
 
 std::shared_ptr<const std::vector<uint8_t>> unbound(const Image& image) {
