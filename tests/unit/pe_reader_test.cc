@@ -103,6 +103,8 @@ TEST(PeReader, RefusesWithOneSentence) {
   EXPECT_NE(refusal({.machine = 0x200}).find("for Windows on Itanium"), std::string::npos);
   EXPECT_NE(refusal({.managed = true}).find("managed code"), std::string::npos);
   EXPECT_NE(refusal({.subsystem = 1}).find("it is a driver"), std::string::npos);
+  EXPECT_NE(refusal({.data_half = true}).find("half of an address outside of code, at 0x404020"),
+            std::string::npos);
 }
 
 TEST(PeReader, KnowsProgramsOfOtherSystems) {

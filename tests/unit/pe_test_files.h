@@ -24,9 +24,10 @@ struct PeOptions {
   uint64_t scope_end = 0;  // the end of the only record in its scope table; 0: no table
   uint64_t end_flags = 0;  // of the last entry of the function table
   bool symbols = true;
-  bool wide = false;   // machine 0x284, PE32+
-  bool adds = false;   // the half of an address is added to, rather than used
-  bool loops = false;  // the first case of the jump table leads back to the jump
+  bool wide = false;       // machine 0x284, PE32+
+  bool data_half = false;  // a base relocation of half an address is in data
+  bool adds = false;       // the half of an address is added to, rather than used
+  bool loops = false;      // the first case of the jump table leads back to the jump
 };
 
 /// The image's addresses.
@@ -222,6 +223,8 @@ class PeFile : private PeAddresses {
   }
 
   void write_base_relocations() {
+    if (options_.data_half)
+      base_relocations_.push_back({static_cast<uint32_t>(kVariable - kBase), pe::kHigh, 0});
     std::stable_sort(base_relocations_.begin(), base_relocations_.end(),
                      [](const auto& a, const auto& b) { return a.place < b.place; });
     relocations_ = pe::write_base_relocations(base_relocations_);

@@ -48,6 +48,17 @@ std::vector<uint8_t> write_debug_file(const Image& debug, const NewDebugFile&, c
   refuse(debug, "PE images have no debug files that Respike can rewrite");
 }
 
+/// Halves of addresses are understood in instructions only: of others nobody knows the other half.
+void require_halves_in_code(const Image& image) {
+  for (const RelocationTable& table : image.relocations) {
+    if (image.sections[table.target].executable()) continue;
+    for (const Relocation& relocation : table.relocations)
+      if (relocation.role == RelocationRole::address_high)
+        refuse(image, fmt::format("it holds half of an address outside of code, at {:#x}",
+                                  relocation.address));
+  }
+}
+
 }  // namespace
 
 void require_rewritable(const Image& image) {
@@ -68,6 +79,7 @@ void require_rewritable(const Image& image) {
   };
   if (relocations == nullptr) refuse(image, "its base relocations share a section with other data");
   if (is_code(*relocations)) refuse(image, "its base relocations lie in a section of code");
+  require_halves_in_code(image);
   const DataDirectory& table = headers.directories[kExceptions];
   if (!table.present()) return;
   const SectionHeader* functions = headers.section_of(kExceptions);
