@@ -3,6 +3,8 @@
 
   bench/peers.py [--bolt llvm-bolt-22] [--only REGEX] [--image NAME=PATH[,ARGUMENT...]] [--runs 3]
                  [--inputs FOLDER] > table.md
+  bench/peers.py --speed [--short] [--programs sqlite3,lua] [--pairs 15] [--folder build/speed]
+                 [--html FILE] > tables.md
 
 Each tool counts the program's run, lays the program out by that profile, and the output runs the
 same input again. A row says for each tool: whether the output prints what the original prints and
@@ -15,7 +17,10 @@ documentation recommends with -instrument.
 Sources are those that tests/programs fetched; what is not installed (clang, lld, mold, musl-gcc,
 rustc, libraries for static linking) is left out with a line on stderr. --image adds a program that
 was linked with --emit-relocs: it runs with the arguments, and may be repeated. --inputs keeps the
-programs in a folder, and takes those that are there already."""
+programs in a folder, and takes those that are there already.
+
+--speed prints what layouts gain instead, and how much profiles of older builds keep of it: speed.py
+with all its tools and models, then stale_profiles.py."""
 
 import argparse
 import dataclasses
@@ -355,6 +360,24 @@ def table(inputs, tools, runs, scratch):
         print(f"\n*{title}*: {why}.")
 
 
+def speed(args):
+    import stale_profiles
+
+    common = ["--respike", args.respike, "--bolt", args.bolt, "--folder", args.folder]
+    common += ["--short"] if args.short else []
+    wanted = args.programs.split(",") if args.programs else []
+    words = ["--tools", "original,bolt,respike,gcc,lld", "--models", "zen3,goldencove", "--pairs", args.pairs]
+    words += ["--programs", args.programs] if wanted else []
+    words += ["--html", args.html] if args.html else []
+    run = [(HERE / "speed.py", *words, *common)]
+    older = [name for name in stale_profiles.PROGRAMS if not wanted or name in wanted]
+    if older:
+        run.append((HERE / "stale_profiles.py", "--programs", ",".join(older), *common))
+    for command in run:
+        subprocess.run([sys.executable, *map(str, command)], check=True)
+        print(flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--respike", default=ROOT / "build" / "respike")
@@ -363,7 +386,15 @@ def main():
     parser.add_argument("--image", action="append", default=[])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--inputs", type=pathlib.Path)
+    parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--short", action="store_true", help="with --speed: a fifth of the reference inputs")
+    parser.add_argument("--programs", help="with --speed: only these")
+    parser.add_argument("--pairs", default="15", help="with --speed: of runs for the processor time")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "speed", help="with --speed: where all is kept")
+    parser.add_argument("--html", help="with --speed: write a page with plots")
     args = parser.parse_args()
+    if args.speed:
+        return speed(args)
     tools = [Respike(pathlib.Path(args.respike).resolve())]
     if shutil.which(args.bolt):
         tools.append(Bolt(args.bolt))

@@ -10,8 +10,9 @@ Each tool has counts of the training input; what is measured is the reference in
 changes to the original: executed instructions, misses of an instruction cache of 32 KB and 8 ways,
 taken jumps (without calls and returns), misses of an instruction TLB of 64 entries, with --models the
 cycles of `respike measure`, and with --pairs processor time: the images take turns, and the interval
-is of the mean ratio, at 95%. Counts are exact, by fetch_plugin.cc under QEMU; cycles are what a model
-says. Each run has to print what the original prints.
+is of the mean ratio, at 95%. More rows have what Respike's images take against BOLT's. Counts are
+exact, by fetch_plugin.cc under QEMU; cycles are what a model says. Each run has to print what the
+original prints.
 
 Tools: bolt (counts by -instrument, options of its documentation), respike, gcc (-fprofile-use, the
 program is compiled again), lld (whole procedures in the order of their heat, linked again). The
@@ -20,6 +21,7 @@ inputs. --layout gives other layouts for Respike, separated by blanks, each a to
 
 import argparse
 import hashlib
+import importlib.util
 import json
 import math
 import os
@@ -45,7 +47,11 @@ TITLES = {
     "goldencove": "cycles (Golden Cove)",
     "seconds": "time",
 }
-STUDENT = {14: 2.145, 19: 2.093, 24: 2.064, 29: 2.045}  # 97.5% by degrees of freedom
+# The quantile of Student's distribution at 97.5% by degrees of freedom, from 1 on.
+STUDENT = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)
 
 
 def digest(*parts):
@@ -99,9 +105,8 @@ class Lab:
 
     def kept(self, image, run, program, *words):
         """Where what a program says of a run is kept."""
-        files = [self.hash_file(word) for word in run.args if isinstance(word, pathlib.Path) and word.is_file()]
-        stdin = self.hash_file(run.stdin) if run.stdin else ""
-        key = digest(self.hash_file(image), self.hash_file(program), *words, *files, *map(str, run.args), stdin)
+        files = [self.hash_file(file) for file in speed_tools.files_of(run)]
+        key = digest(self.hash_file(image), self.hash_file(program), *words, *files, *map(str, run.args))
         return self.folder / "counts" / f"{key}.json"
 
     def count(self, image, run):
@@ -151,8 +156,7 @@ def interval(before, after):
     mean = statistics.fmean(logs)
     if len(logs) < 2:
         return math.exp(mean) - 1, math.inf
-    freedom = min((d for d in STUDENT if d >= len(logs) - 1), default=29)
-    half = STUDENT[freedom] * statistics.stdev(logs) / math.sqrt(len(logs))
+    half = STUDENT[min(len(logs) - 1, len(STUDENT)) - 1] * statistics.stdev(logs) / math.sqrt(len(logs))
     return math.exp(mean) - 1, half
 
 
@@ -191,18 +195,30 @@ def show(original, result, name):
     return f"{mean:+.1%}" if half is None else f"{mean:+.1%} ± {half:.1%}"
 
 
-def mean_row(measured, tool, columns):
-    """The geometric means, of programs that all tools can do."""
-    tools = [name for name in next(iter(measured.values())) if name != "original"]
-    cells = []
+def mean_row(measured, tool, columns, against="original"):
+    """The geometric means, of the programs that both tools can do."""
+    cells, programs = [], 0
     for column in columns:
         ratios = [
-            1 + change(results["original"], results[tool], column)[0]
+            1 + change(results[against], results[tool], column)[0]
             for results in measured.values()
-            if all(column in results.get(name, {}) for name in tools)
+            if column in results.get(tool, {}) and column in results.get(against, {})
         ]
         cells.append(f"{math.exp(statistics.fmean(map(math.log, ratios))) - 1:+.1%}" if ratios else "-")
-    return ["*mean*", tool, *cells]
+        programs = max(programs, len(ratios))
+    return [f"*mean of {programs}*", title_of(tool, against), *cells]
+
+
+def title_of(tool, against):
+    return tool if against == "original" else f"{tool} against {against}"
+
+
+def compared(results):
+    """The pairs of tools that a table has rows of."""
+    tools = [name for name in results if name != "original"]
+    return [(tool, "original") for tool in tools] + [
+        (tool, "bolt") for tool in tools if tool.startswith("respike") and "bolt" in tools
+    ]
 
 
 def table(measured, columns):
@@ -211,14 +227,15 @@ def table(measured, columns):
         original = results["original"]
         whole = [f"{original[c] / 1e6:,.1f} M" if c in COUNTS else f"{min(original.get(c, [0])):.2f} s" for c in columns]
         rows.append([program, "original", *whole])
-        for tool, result in results.items():
-            if "failed" in result:
-                rows.append([program, tool, result["failed"], *("" for _ in columns[1:])])
-            elif tool != "original":
-                rows.append([program, tool, *(show(original, result, column) for column in columns)])
-    for tool in next(iter(measured.values())):
-        if tool != "original":
-            rows.append(mean_row(measured, tool, columns))
+        for tool, against in compared(results):
+            if "failed" in results[tool]:
+                if against == "original":
+                    rows.append([program, tool, results[tool]["failed"], *("" for _ in columns[1:])])
+            elif "failed" not in results[against]:
+                cells = (show(results[against], results[tool], column) for column in columns)
+                rows.append([program, title_of(tool, against), *cells])
+    for tool, against in compared(next(iter(measured.values()))):
+        rows.append(mean_row(measured, tool, columns, against))
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
@@ -250,6 +267,8 @@ def main():
     parser.add_argument("--html", type=pathlib.Path, help="write a page with plots (needs matplotlib)")
     parser.add_argument("--from", dest="earlier", type=pathlib.Path, help="show the figures of such a JSON file")
     args = parser.parse_args()
+    if args.html and importlib.util.find_spec("matplotlib") is None:
+        parser.error("--html needs matplotlib: Debian's package python3-matplotlib")
     if args.earlier:
         return present(json.loads(args.earlier.read_text()), args.html)
     lab = Lab(args.folder.resolve(), args.respike.resolve(), args.models.split(",") if args.models else ())

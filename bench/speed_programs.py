@@ -191,6 +191,9 @@ INTERPRETERS = ("sqlite3", "lua", "cpython", "duktape", "script")
 
 def prepare(folder, names=None, short=False):
     """Builds programs in a folder; those that this machine lacks parts for are named on stderr."""
+    unknown = [name for name in names or () if name not in NAMES]
+    if unknown:
+        raise SystemExit(f"speed: there is no program {unknown[0]!r}; there are: {', '.join(NAMES)}")
     sources = folder / "sources"
     if not workloads.build.fetch(sources, workloads.PACKAGES):
         raise Unavailable("Debian's sources cannot be had")

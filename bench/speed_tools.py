@@ -37,6 +37,21 @@ def fresh(folder, *made_of):
     return True
 
 
+def files_of(run):
+    """The files that a run reads: its arguments, its input, and those whose paths these files name."""
+    files = [word for word in (*run.args, run.stdin) if isinstance(word, pathlib.Path) and word.is_file()]
+    for file in list(files):
+        if file.stat().st_size < 1 << 20:
+            named = re.findall(r'"(/[^"\n]+)"', file.read_text(errors="replace"))
+            files += [pathlib.Path(name) for name in named if pathlib.Path(name).is_file()]
+    return files
+
+
+def parts_of(runs):
+    """What makes runs what they are, for fresh()."""
+    return [part for run in runs for part in (*map(str, run.args), *files_of(run))]
+
+
 class Original:
     name = "original"
 
@@ -52,7 +67,10 @@ class Bolt:
 
     def make(self, lab, program, folder):
         output = folder / "output"
-        if not fresh(folder, program.image, *BOLT, *program.training):
+        binary = shutil.which(self.program)
+        if binary is None:
+            raise Failed(f"{self.program} is not installed")
+        if not fresh(folder, program.image, pathlib.Path(binary), *BOLT, *parts_of(program.training)):
             return output
         data = folder / "data.fdata"
         call(self.program, program.image, "-o", folder / "counting", "-instrument", f"-instrumentation-file={data}",
@@ -79,7 +97,7 @@ class Respike:
     def profile(self, lab, program, folder):
         """Kept while the image, the training and Respike are the same."""
         profile = folder / "profile"
-        if fresh(folder, program.image, self.program, *program.training):
+        if fresh(folder, program.image, self.program, *parts_of(program.training)):
             spool = folder / "spool"
             call(self.program, "image", "instrument", program.image, "-o", folder / "counting", "--spool", spool)
             lab.behaviour(folder / "counting", program.training)
@@ -107,7 +125,7 @@ class Gcc:
         if program.build is None:
             raise Failed("its parts come compiled")
         output = folder / "output"
-        if fresh(folder, program.image, *program.training):
+        if fresh(folder, program.image, call("gcc", "--version"), *parts_of(program.training)):
             gcda = folder / "gcda"
             program.build(folder / "counting", (f"-fprofile-generate={gcda}", "-fprofile-update=single"))
             lab.behaviour(folder / "counting", program.training)
@@ -120,7 +138,7 @@ class Gcc:
 
 
 class Lld:
-    """Sections of procedures, ordered by how often their code ran, the most often first."""
+    """Sections of procedures, ordered by how many instructions of them ran, most first."""
 
     name = "lld"
 
@@ -131,8 +149,8 @@ class Lld:
         if program.build is None:
             raise Failed("its parts come compiled")
         output = folder / "output"
-        if fresh(folder, program.image, *program.training):
-            profile = self.respike.profile(lab, program, folder.parent / "respike-profile")
+        profile = self.respike.profile(lab, program, folder.parent / "respike-profile")
+        if fresh(folder, program.image, profile, call("ld.lld", "--version")):
             shown = call(self.respike.program, "profile", "show", "--json", profile)
             import json
             procedures = json.loads(shown)["procedures"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the profile of an older build is worth for a newer one on x86-64: Respike and LLVM BOLT.
 
-  bench/stale_profiles.py [--programs sqlite3,lua] [--changes "-O2 to -O3,clang"] [--short]
+  bench/stale_profiles.py [--programs sqlite3,lua] [--changes "-O2 to -O3,gcc to clang"] [--short]
                           [--folder build/speed] [--json FILE] > table.md
 
 Each change has two builds of a program, as in persistence.py, and gcc to clang. The older build runs
@@ -143,7 +143,11 @@ def main():
     wanted = args.changes.split(",") if args.changes else None
     for program in speed_programs.prepare(lab.folder, args.programs.split(","), args.short):
         builds = Builds(program.name, lab.folder, lab.folder / "images")
-        for change, make in builds.changes().items():
+        changes = builds.changes()
+        unknown = [change for change in wanted or () if change not in changes]
+        if unknown:
+            sys.exit(f"stale_profiles: there is no change {unknown[0]!r}; there are: {', '.join(changes)}")
+        for change, make in changes.items():
             if wanted and change not in wanted:
                 continue
             try:

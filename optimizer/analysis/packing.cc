@@ -31,6 +31,14 @@
 #include "optimizer/unwind/unwind.h"
 
 namespace respike {
+
+uint32_t alignment_of_entry(const Program& program, const BasicBlock& block) {
+  constexpr uint64_t kMost = 16;
+  if (!block.has(BasicBlock::kEntry) || block.origin == kNone) return 0;
+  const uint64_t address = program.address_of(block);
+  return static_cast<uint32_t>(address == 0 ? kMost : std::min(address & (~address + 1), kMost));
+}
+
 Packing::Packing(const Program& program)
     : program_(program),
       machine_(*program.machine),

@@ -46,6 +46,11 @@ struct BlockRun {
   std::vector<std::pair<BlockId, size_t>> blocks;  // each with the index of its first instruction
 };
 
+/// How a block that is an entry in the input is aligned, bytes, at most 16: programs may keep
+/// numbers in the low bits of entries' addresses, as pointers to member functions of C++ do. 0 for
+/// other blocks.
+uint32_t alignment_of_entry(const Program& program, const BasicBlock& block);
+
 class Packing {
  public:
   /// At first all blocks are as in the input.

@@ -27,6 +27,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/analysis/branch_reach.h"
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/parallel.h"
 #include "optimizer/ir/lookup.h"
@@ -174,23 +175,20 @@ void Placement::find_free_ranges() {
   }
 }
 
-/// Programs may keep numbers in the low bits of entries' addresses, as pointers to member functions
-/// of C++ do: entries are aligned as in the input, so each entry starts a fragment.
+/// Entries are aligned as in the input, so each entry starts a fragment.
 void Placement::start_fragments_at_entries(Layout& layout) const {
-  constexpr uint64_t kMost = 16;
   std::vector<Layout::Fragment> result;
   for (const Layout::Fragment& fragment : layout.fragments) {
     const Procedure& procedure = program_[fragment.procedure];
     for (size_t i = 0; i < fragment.blocks.size(); ++i) {
       const BasicBlock& block = procedure.blocks[fragment.blocks[i]];
-      const bool entry = block.has(BasicBlock::kEntry) && block.origin != kNone;
+      const bool entry = alignment_of_entry(program_, block) != 0;
       if (i == 0 || entry)
         result.push_back({.procedure = fragment.procedure,
                           .blocks = {},
                           .start = i == 0 ? fragment.start : Start{.alignment = 1}});
       if (entry) {
-        const uint64_t address = program_.address_of(block);
-        const auto own = static_cast<uint32_t>(std::min(address & (~address + 1), kMost));
+        const uint32_t own = alignment_of_entry(program_, block);
         Start& start = result.back().start;
         start.alignment = std::max(start.alignment, own);
         start.phase &= ~(own - 1);
@@ -259,25 +257,6 @@ std::vector<std::pair<ProcedureId, BlockId>> Placement::short_branches(const Lay
   return blocks;
 }
 
-/// Which of the short branches at the end of a block do not reach. `run`: memory that is used
-/// again.
-Packing::Branches Placement::out_of_reach(ProcedureId procedure, BlockId id, BlockRun& run) const {
-  const Packing::Branches is_short = packing_.short_branches(procedure, id);
-  packing_.arrange(procedure, id, run);
-  const BasicBlock& block = program_[procedure].blocks[id];
-  const BlockEnd how = packing_.end(procedure, id);
-  const size_t own = run.code.size() - (appends_branch(how) ? 2 : 1);
-  const auto reaches = [&](size_t index, Edge::Kind side) {
-    Instruction branch = run.code[index];
-    return machine_.fixups.apply(branch, ReferenceKind::branch,
-                                 address(procedure, id) + run.places[index],
-                                 address(procedure, block.edge(side)->target), 0);
-  };
-  return {
-      .own = is_short.own && !reaches(own, side_of_own_branch(how)),
-      .appended = is_short.appended && !reaches(run.code.size() - 1, side_of_appended_branch(how))};
-}
-
 /// Gives those of the short branches of `blocks` that do not reach the long form, and takes blocks
 /// without short branches out; true when branches have grown.
 bool Placement::lengthen_branches(std::vector<std::pair<ProcedureId, BlockId>>& blocks) {
@@ -286,7 +265,8 @@ bool Placement::lengthen_branches(std::vector<std::pair<ProcedureId, BlockId>>& 
   parallel_for((blocks.size() + kPart - 1) / kPart, [&](size_t part) {
     BlockRun run;
     for (size_t i = part * kPart; i < std::min(blocks.size(), (part + 1) * kPart); ++i)
-      far[i] = out_of_reach(blocks[i].first, blocks[i].second, run);
+      far[i] = out_of_reach(program_, packing_, numbers_, addresses_, blocks[i].first,
+                            blocks[i].second, run);
   });
   bool grown = false;
   size_t kept = 0;

@@ -79,7 +79,6 @@ class Placement {
   void pack(const Layout& layout);
   void place(const Layout& layout);
   std::vector<std::pair<ProcedureId, BlockId>> short_branches(const Layout& layout) const;
-  Packing::Branches out_of_reach(ProcedureId procedure, BlockId id, BlockRun& run) const;
   bool lengthen_branches(std::vector<std::pair<ProcedureId, BlockId>>& blocks);
   void split_large(Layout& layout);
   void place_with_stubs(Layout& layout);

@@ -22,6 +22,7 @@
 #include <array>
 #include <limits>
 
+#include "optimizer/analysis/branch_reach.h"
 #include "optimizer/analysis/packing.h"
 #include "optimizer/base/parallel.h"
 #include "optimizer/image/image.h"
@@ -239,17 +240,14 @@ class Builder {
   /// Each piece gets a copy of the prolog in front, for which chains as pieces cost too much: on
   /// Lua 15.9 million instruction cache misses instead of 11.3 million.
   bool needs_prologs(ProcedureId id) const {
-    if (program_.image == nullptr ||
-        program_.image->calling_standard != CallingStandard::windows)
+    if (program_.image == nullptr || program_.image->calling_standard != CallingStandard::windows)
       return false;
     const uint32_t state = program_[id].blocks.front().cfi_state;
-    return state < program_.unwind.states.size() &&
-           program_.unwind.states[state].cfa_is_expression;
+    return state < program_.unwind.states.size() && program_.unwind.states[state].cfa_is_expression;
   }
 
   void add_pieces(ProcedureId id, Chains chains, Part part) {
-    const bool apart =
-        part == Part::hot && options_.pieces == Pieces::colour && !needs_prologs(id);
+    const bool apart = part == Part::hot && options_.pieces == Pieces::colour && !needs_prologs(id);
     const size_t first = pieces_.size();
     for (auto& chain : chains) {
       if (chain.empty()) continue;
@@ -434,7 +432,10 @@ class Builder {
   void choose_phases(std::span<const uint32_t> hot, std::span<const uint32_t> order) {
     constexpr double kMostPrice = std::numeric_limits<double>::max();
     constexpr std::array<double, 4> kPrices = {10, 3, 1, 0.3};  // of the mean cycles of a byte
-    if (hot.empty()) return;
+    uint64_t size = 0;
+    for (const uint32_t p : hot) size += pieces_[p].size;
+    if (size == 0 || size > program_.machine->issue->most_code) return;
+    lengthen_branches(order);
     const std::vector<PieceToPad> pieces = pieces_to_pad(hot);
     double bytes = 1;  // never 0
     for (const PieceToPad& piece : pieces) bytes += static_cast<double>(piece.size);
@@ -452,6 +453,38 @@ class Builder {
     starts_ = starts_with(hot, padded[static_cast<size_t>(best)].starts);
   }
 
+  /// Gives branches that do not reach in this order of all pieces their long form.
+  void lengthen_branches(std::span<const uint32_t> order) {
+    if (program_.machine->branches.set_length == nullptr) return;
+    std::vector<uint64_t> addresses(numbers_.count());
+    BlockRun run;
+    for (bool grown = true; grown;) {  // sizes only grow, and each branch once
+      grown = false;
+      uint64_t at = 0;
+      for (const uint32_t p : order) {
+        at = starts_[p].from(at);
+        for (const BlockId b : pieces_[p].blocks) {
+          addresses[numbers_(pieces_[p].procedure, b)] = at;
+          at += packing_.size(pieces_[p].procedure, b);
+        }
+      }
+      for (const uint32_t p : order) {
+        const ProcedureId id = pieces_[p].procedure;
+        for (const BlockId b : pieces_[p].blocks) {
+          const Packing::Branches far =
+              out_of_reach(program_, packing_, numbers_, addresses, id, b, run);
+          if (!far) continue;
+          packing_.lengthen(id, b, far);
+          grown = true;
+        }
+      }
+    }
+    for (Piece& piece : pieces_) {
+      piece.size = 0;
+      for (const BlockId b : piece.blocks) piece.size += packing_.size(piece.procedure, b);
+    }
+  }
+
   std::vector<PieceToPad> pieces_to_pad(std::span<const uint32_t> hot) const {
     std::vector<PieceToPad> pieces(hot.size());
     parallel_for(hot.size(), [&](size_t i) {
@@ -460,8 +493,20 @@ class Builder {
                    .size = piece.size,
                    .start = starts_[hot[i]],
                    .bound = i != 0 && leads_into(pieces_[hot[i - 1]], hot[i])};
+      if (!pieces[i].bound) keep_alignment(pieces[i], piece);
     });
     return pieces;
+  }
+
+  /// An entry cannot start in each phase.
+  void keep_alignment(PieceToPad& padded, const Piece& piece) const {
+    const BasicBlock& first = program_[piece.procedure].blocks[piece.blocks.front()];
+    const uint32_t own = alignment_of_entry(program_, first);
+    if (own == 0) return;
+    padded.start.alignment = std::max(padded.start.alignment, own);
+    const size_t unit = program_.machine->issue->period / padded.cycles.size();
+    for (size_t i = 0; i < padded.cycles.size(); ++i)
+      if (i * unit % own != 0) padded.cycles[i] = std::numeric_limits<double>::infinity();
   }
 
   /// Whether the two pieces make one fragment, in which control falls from one into the other.
@@ -469,7 +514,9 @@ class Builder {
     if (piece.procedure != pieces_[next].procedure || starts_[next].alignment > Start().alignment)
       return false;
     for (const Edge& edge : program_[piece.procedure].blocks[piece.blocks.back()].successors)
-      if (edge.target == pieces_[next].blocks.front()) return true;
+      if (edge.target == pieces_[next].blocks.front() &&
+          (edge.kind == Edge::Kind::fall_through || edge.kind == Edge::Kind::taken))
+        return true;
     return false;
   }
 

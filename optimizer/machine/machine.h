@@ -138,6 +138,9 @@ struct ExecutionCosts {
 /// What it costs to issue straight code, which depends on where the code stands.
 struct IssueModel {
   uint32_t period = 0;  // bytes, a power of two: of the address, only the remainder matters
+  /// Bytes of hot code for which padding may pay. Of more code, padding costs the caches more than
+  /// a walk (layout/walk.h) tells.
+  uint64_t most_code = UINT64_MAX;
   /// Cycles in which `code`, which stands at `address`, issues or waits. Control falls into `code`
   /// from `before`, which stands right in front of it and begins with nothing in flight; if
   /// `before` is empty, control jumps to `code`. References of instructions do not matter.
@@ -365,8 +368,8 @@ struct Machine {
 
   Abi abi;
   CacheShape icache;
-  /// The first translation buffer of code. Its lines are pages, and what it misses the second buffer
-  /// has. Without sets, layouts do not regard pages.
+  /// The first translation buffer of code. Its lines are pages, and what it misses the second
+  /// buffer has. Without sets, layouts do not regard pages.
   CacheShape itlb = {};
   ExecutionCosts costs;
   BranchForms branches;

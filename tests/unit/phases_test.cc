@@ -114,8 +114,49 @@ TEST(Padding, PutsALoopIntoOneGroup) {
       phases.push_back(fragment.start.phase);
     return phases;
   };
+  EXPECT_EQ(starts(issuing_fake_machine()), (std::vector<uint32_t>{0, 0}));  // entry at 0
+  p.program[0].blocks[0].origin = 4;
   EXPECT_EQ(starts(issuing_fake_machine()), (std::vector<uint32_t>{4, 0}));
   EXPECT_EQ(starts(fake_machine()), (std::vector<uint32_t>{0, 0}));  // it has no issue model
+}
+
+/// Two loops of four instructions, each a handler of an interpreter; a jump through a register leads
+/// from the first to the second.
+LayoutProgram two_handlers() {
+  LayoutProgram p;
+  p.program.machine = &issuing_fake_machine();
+  Procedure& procedure = p.add_procedure();
+  for (BlockId b = 0; b < 2; ++b) {
+    p.add_block(b == 0 ? 4 : 3, "jmp");
+    for (const BlockId other : {BlockId{0}, BlockId{1}}) p.connect(b, other, Edge::Kind::indirect);
+  }
+  for (BasicBlock& block : procedure.blocks) {
+    block.count = 100;
+    for (Edge& edge : block.successors) edge.count = 50;
+  }
+  return p;
+}
+
+TEST(Padding, MayStandBetweenHandlers) {
+  const LayoutProgram p = two_handlers();
+  std::vector<Start> starts;
+  for (const auto& fragment : profiled_layout(p.program, with_colours()).fragments)
+    starts.push_back(fragment.start);
+  ASSERT_EQ(starts.size(), 2u);  // of 20 and 16 bytes
+  EXPECT_EQ(starts[1].alignment, 16u);
+  EXPECT_EQ(starts[1].phase, 0u);
+}
+
+TEST(Padding, EntriesStayAligned) {
+  LayoutProgram p = two_handlers();
+  BasicBlock& entry = p.program[0].blocks[1];
+  entry.flags |= BasicBlock::kEntry;
+  entry.origin = 8;
+  EXPECT_EQ(alignment_of_entry(p.program, entry), 8u);
+  entry.origin = 0x40;
+  EXPECT_EQ(alignment_of_entry(p.program, entry), 16u);
+  entry.flags = 0;
+  EXPECT_EQ(alignment_of_entry(p.program, entry), 0u);
 }
 
 }  // namespace
