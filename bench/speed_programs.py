@@ -103,6 +103,12 @@ def script(make, sources, folder):
     return image, training, reference * make.times(20)
 
 
+def stack_machine(make, sources, folder):
+    image = make("stack_machine", [INPUTS / "stack_machine.c"], ["-O2"])
+    training = Run((INPUTS / "primes.stack", "100000"))
+    return image, (training,), (Run((INPUTS / "collatz.stack", str(make.times(400_000)))),)
+
+
 def bzip2(make, sources, folder):
     image, training, _ = workloads.bzip2(make, sources, folder)
     data = (sources / "sqlite3-amalgamation" / "sqlite3.c").read_bytes()
@@ -184,9 +190,9 @@ def clang(make, sources, folder):
     return image, tuple(training), tuple(reference)
 
 
-PROGRAMS = (sqlite3, lua, cpython, duktape, tcc, bzip2, script, llvm, clang)
+PROGRAMS = (sqlite3, lua, cpython, duktape, tcc, bzip2, script, stack_machine, llvm, clang)
 NAMES = [program.__name__ for program in PROGRAMS]
-INTERPRETERS = ("sqlite3", "lua", "cpython", "duktape", "script")
+INTERPRETERS = ("sqlite3", "lua", "cpython", "duktape", "script", "stack_machine")
 
 
 def prepare(folder, names=None, short=False):

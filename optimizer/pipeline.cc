@@ -361,7 +361,7 @@ std::string describe_gain(const OptimizeResult& result) {
   return fmt::format(
       "{}, {}, {}",
       change(input.executed.instructions, output.executed.instructions, "instructions"),
-      change(input.executed.taken, output.executed.taken, "taken branches"),
+      change(input.executed.taken, output.executed.taken, "taken direct branches"),
       change(input.cycles, output.cycles, "cycles"));
 }
 

@@ -9,7 +9,8 @@
 //
 // One order is the usual one, and another order has to gain more than kLeastGain. Where it does
 // not, as where hot code fits into the cache, what the trace does not show counts more: seldom run
-// code, shared libraries, other inputs. Whole procedures by affinity serve these better.
+// code, shared libraries, other inputs. Where pages do not count, whole procedures by affinity serve
+// these better.
 //
 // Where pages count, misses of the translation buffer are judged, too, and the usual order is the
 // cache-directed sort of pieces: it keeps code together that runs at about the same time. It serves

@@ -54,9 +54,10 @@ void write_switches(ByteWriter& out, const std::vector<Switch>& switches) {
 }
 
 std::vector<Switch> read_switches(ByteReader& in, size_t blocks) {
-  std::vector<Switch> switches(read_count(in));
+  std::vector<Switch> switches(read_count(in, 2));
   for (Switch& table : switches) {
     table.resize(read_count(in));
+    if (table.empty()) throw Error("a switch has no cases");
     BlockId before = 0;
     for (BlockId& target : table) {
       target = before = read_difference(in, before);

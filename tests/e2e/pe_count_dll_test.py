@@ -147,7 +147,7 @@ def check_two_programs(world):
     pe_dll_test.check_same_tables(folder / "sqlite3.dll", out / "sqlite3.dll")
     common.respike_ok("image", "verify", folder / "sqlite3.dll", out / "sqlite3.dll")
     world.check("sqlite", out, "laid out by the counts of two programs")
-    expect(re.search(rb"[0-9.]+% fewer taken branches", said.stdout), said.stdout.decode())
+    expect(re.search(rb"[0-9.]+% fewer taken direct branches", said.stdout), said.stdout.decode())
 
 
 def check_without_spool(world):
@@ -192,7 +192,7 @@ def check_run(world):
     check("counting")
     expect(runs_shown(home, "suite") == {"query.exe": 1, "sqlite3.exe": 1, "sqlite3.dll": 2}, runs_shown(home, "suite"))
     text = home.respike("optimize", "suite").stdout.decode()
-    expect(re.search(r"sqlite3\.dll: optimized by a profile of 2 runs: .* fewer taken branches", text), text)
+    expect(re.search(r"sqlite3\.dll: optimized by a profile of 2 runs: .* fewer taken direct branches", text), text)
     check("optimized")
     expect(home.hashes() == home.contents, "an original changed")
 
