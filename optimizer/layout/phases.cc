@@ -12,6 +12,9 @@
 // processor, control that jumps to a block finds nothing in flight; where control falls into a
 // block, what the block before began is in flight.
 //
+// On x86-64 the same adds up lines of 64 bytes: a handler of an interpreter of 27 bytes lies in one
+// of them, or in two.
+//
 // Limits. A loop in the middle of a chain gets no padding of its own, since that would be executed.
 
 #include "optimizer/layout/phases.h"
