@@ -435,7 +435,7 @@ class Builder {
     uint64_t size = 0;
     for (const uint32_t p : hot) size += pieces_[p].size;
     if (size == 0 || size > program_.machine->issue->most_code) return;
-    lengthen_branches(order);
+    lengthen_branches(hot);
     const std::vector<PieceToPad> pieces = pieces_to_pad(hot);
     double bytes = 1;  // never 0
     for (const PieceToPad& piece : pieces) bytes += static_cast<double>(piece.size);
@@ -453,10 +453,12 @@ class Builder {
     starts_ = starts_with(hot, padded[static_cast<size_t>(best)].starts);
   }
 
-  /// Gives branches that do not reach in this order of all pieces their long form.
+  /// Gives branches that do not reach in this order of pieces their long form. Branches to other
+  /// pieces become long, too.
   void lengthen_branches(std::span<const uint32_t> order) {
     if (program_.machine->branches.set_length == nullptr) return;
-    std::vector<uint64_t> addresses(numbers_.count());
+    constexpr uint64_t kFar = uint64_t{1} << 30;
+    std::vector<uint64_t> addresses(numbers_.count(), kFar);
     BlockRun run;
     for (bool grown = true; grown;) {  // sizes only grow, and each branch once
       grown = false;
@@ -479,7 +481,8 @@ class Builder {
         }
       }
     }
-    for (Piece& piece : pieces_) {
+    for (const uint32_t p : order) {
+      Piece& piece = pieces_[p];
       piece.size = 0;
       for (const BlockId b : piece.blocks) piece.size += packing_.size(piece.procedure, b);
     }
