@@ -92,14 +92,18 @@ uint64_t Emitter::resolve(const CodeLocation& location) const {
 
 uint8_t* Emitter::data_bytes(uint64_t address, uint64_t size) {
   const auto offset = image_.offset_of(address);
-  if (!offset || *offset + size > out_.contents.size())
+  if (!offset || *offset > out_.contents.size() || size > out_.contents.size() - *offset)
     throw Error(fmt::format("no file contents at address {:#x}", address), image_.path);
   return out_.contents.data() + *offset;
 }
 
 uint8_t* Emitter::code_bytes(uint64_t address, uint64_t size) {
-  if (added_text_ == kNone || address < placement_.added_start()) return data_bytes(address, size);
-  return out_.added[added_text_].contents.data() + (address - placement_.added_start());
+  const uint64_t start = placement_.added_start();
+  if (added_text_ == kNone || address < start) return data_bytes(address, size);
+  std::vector<uint8_t>& added = out_.added[added_text_].contents;
+  if (address - start > added.size() || size > added.size() - (address - start))
+    return data_bytes(address, size);
+  return added.data() + (address - start);
 }
 
 void Emitter::put(uint64_t address, const Instruction& instruction) {
@@ -315,8 +319,7 @@ void Emitter::CodeWriter::note_block(ProcedureId id, BlockId block_id, size_t be
   const CodeGroups groups = machine_.codec.groups;
   const auto begin_of = [&](size_t i) {
     if (groups.slots == 1) return place(i);
-    const bool starts_group =
-        i == 0 || place(i) / groups.bytes != place(i - 1) / groups.bytes;
+    const bool starts_group = i == 0 || place(i) / groups.bytes != place(i - 1) / groups.bytes;
     return starts_group ? place(i) / groups.bytes * groups.bytes : place(i);
   };
   const auto end_in_input = [&](uint64_t old, const Instruction& instruction) {
@@ -339,10 +342,10 @@ void Emitter::CodeWriter::note_block(ProcedureId id, BlockId block_id, size_t be
     const uint32_t origin = run_.code[i].origin;
     const uint64_t old = program_.origin_base + origin;
     if (emitter_.places_ != nullptr)
-      places_.push_back(origin == kNone
-                            ? PlacedInstruction{.address = place(i),
-                                                .kind = PlacedInstruction::Kind::added}
-                            : PlacedInstruction{.address = place(i), .old_address = old});
+      places_.push_back(
+          origin == kNone
+              ? PlacedInstruction{.address = place(i), .kind = PlacedInstruction::Kind::added}
+              : PlacedInstruction{.address = place(i), .old_address = old});
     if (!builder_) continue;
     if (origin == kNone) {
       builder_->add_in_front(begin_of(i));
@@ -399,8 +402,8 @@ void Emitter::CodeWriter::find_relocations(const BasicBlock& block) {
     return !instruction.is_pseudo() && instruction.origin != kNone;
   });
   if (block.origin == kNone && first == block.instructions.end()) return;
-  const uint64_t old = block.origin != kNone ? program_.address_of(block)
-                                             : program_.origin_base + first->origin;
+  const uint64_t old =
+      block.origin != kNone ? program_.address_of(block) : program_.origin_base + first->origin;
   if (const Section* section = image_.section_at(old))
     block_relocations_ =
         emitter_.relocations_of_[static_cast<size_t>(section - image_.sections.data())];

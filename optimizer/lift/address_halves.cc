@@ -170,8 +170,10 @@ class ProcedureHalves {
         high.understood = false;  // the procedure calls a part of itself
       }
     }
-    if (facts.flow == ControlFlow::indirect_jump)
+    if (facts.flow == ControlFlow::indirect_jump) {
+      if (!Effort::spend(effort_, entered_.size())) high.understood = false;
       for (const uint64_t label : entered_) visit(label, r);
+    }
     if (!facts.falls_through) return;
     if (is_call(facts.flow)) {
       const Operands operands = lifter_.machine.operands(instruction);

@@ -102,7 +102,7 @@ const struct function_entry* unwind_entry_at(uint64_t address) {
   uint64_t low = 0, high = images[number].count;
   while (low < high) {
     const uint64_t middle = (low + high) / 2;
-    if (entries[middle].end <= address && entries[middle].end != 0)
+    if (entries[middle].end <= address)
       low = middle + 1;
     else
       high = middle;

@@ -95,6 +95,9 @@ TEST(EcoffReader, RefusesWithOneSentence) {
     EXPECT_NE(sentence.find(text), std::string::npos) << sentence;
   };
   EXPECT_EQ(refusal({}), "");
+  says({.data_start = EcoffAddresses::kText},
+       "its section .text lies neither in its text nor in its data");
+  says({.data_start = EcoffAddresses::kText + 0x20}, "its section .text lies neither");
   says({.magic = 0x188}, "it is a compressed object of Tru64, not an ELF, PE or ECOFF file");
   says({.magic = 0x185}, "it is an ECOFF program for BSD, not an ELF, PE or ECOFF file");
   says({.flags = ecoff::kLinked | 0x3000}, "it uses shared libraries");

@@ -17,9 +17,10 @@ struct EcoffOptions {
   uint16_t flags = ecoff::kLinked | ecoff::kNotShared;
   uint16_t kind = ecoff::kDemandLoaded;
   bool relocations = true;
-  bool types = true;       // symbols have types and classes, else those that objcopy gives them
-  bool pdata = false;      // there is a table of procedures
-  bool comment = false;    // there is a section .comment, and a local symbol
+  bool types = true;     // symbols have types and classes, else those that objcopy gives them
+  bool pdata = false;    // there is a table of procedures
+  bool comment = false;  // there is a section .comment, and a local symbol
+  uint64_t data_start = 0x140000000;
   uint32_t operation = 0;  // the type of the relocation of the pointer, when not REFQUAD
 };
 
@@ -96,7 +97,7 @@ class EcoffFile : private EcoffAddresses {
     optional.data_size = kPage;
     optional.entry = kMain;
     optional.text_start = 0x120000000;
-    optional.data_start = kData;
+    optional.data_start = options_.data_start;
     optional.zero_start = kData + kPage;
     std::memcpy(&file_[sizeof header], &optional, sizeof optional);
     std::memcpy(&file_[sizeof header + sizeof optional], sections.data(),

@@ -10,6 +10,7 @@
 #include "optimizer/image/pe/base_relocations.h"
 #include "optimizer/image/pe/headers.h"
 #include "optimizer/rewritten.h"
+#include "optimizer/unwind/pdata/entries.h"
 #include "pe_test_files.h"
 
 namespace respike {
@@ -103,6 +104,12 @@ TEST(PeReader, RefusesWithOneSentence) {
   EXPECT_NE(refusal({.machine = 0x200}).find("for Windows on Itanium"), std::string::npos);
   EXPECT_NE(refusal({.managed = true}).find("managed code"), std::string::npos);
   EXPECT_NE(refusal({.subsystem = 1}).find("it is a driver"), std::string::npos);
+  EXPECT_NE(refusal({.tails = true}).find("share a section with other data"), std::string::npos);
+  EXPECT_NE(refusal({.second_table = true}).find("a section .pdata that is not its function table"),
+            std::string::npos);
+  EXPECT_NE(refusal({.changed_code = true}).find("instructions that the system may change"),
+            std::string::npos);
+  EXPECT_NE(refusal({.alignment = 0x200}).find("its sections share pages"), std::string::npos);
   EXPECT_NE(refusal({.data_half = true}).find("half of an address outside of code, at 0x404020"),
             std::string::npos);
 }
@@ -227,6 +234,19 @@ TEST(PeLift, ReadsImagesWithWideAddresses) {
 }
 
 // ---- writing
+
+/// The system searches all that the directory names by halves, and would find zeros there.
+TEST(PeWriter, TheDirectoryNamesEntriesOnly) {
+  const Image image = read({.padded = true});
+  std::vector<uint8_t> bytes(image.file.begin(), image.file.end());
+  for (const auto order : {OptimizeOptions::Order::scatter, OptimizeOptions::Order::original}) {
+    bytes = rewrite(view_image(bytes, "small.exe"), order, 1).bytes;
+    const Image output = view_image(bytes, "output.exe");
+    const pe::DataDirectory table =
+        pe::read_headers(output.file, "output.exe").directories[pe::kExceptions];
+    EXPECT_EQ(table.size, 20 * pdata::read_entries(output).size());
+  }
+}
 
 TEST(PeWriter, OutputsAreTheSameProgram) {
   for (const bool high : {false, true}) {

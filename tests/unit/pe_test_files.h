@@ -24,10 +24,15 @@ struct PeOptions {
   uint64_t scope_end = 0;  // the end of the only record in its scope table; 0: no table
   uint64_t end_flags = 0;  // of the last entry of the function table
   bool symbols = true;
-  bool wide = false;       // machine 0x284, PE32+
-  bool data_half = false;  // a base relocation of half an address is in data
-  bool adds = false;       // the half of an address is added to, rather than used
-  bool loops = false;      // the first case of the jump table leads back to the jump
+  bool wide = false;          // machine 0x284, PE32+
+  bool data_half = false;     // a base relocation of half an address is in data
+  bool tails = false;         // other data lies behind the function table and the base relocations
+  bool padded = false;        // zeros lie behind the function table, which the directory counts
+  bool second_table = false;  // the data are named .pdata, too
+  bool changed_code = false;  // the system changes instructions
+  uint32_t alignment = 0x2000;  // of sections
+  bool adds = false;            // the half of an address is added to, rather than used
+  bool loops = false;           // the first case of the jump table leads back to the jump
 };
 
 /// The image's addresses.
@@ -50,6 +55,9 @@ class PeFile : private PeAddresses {
     write_function_table();
     write_exports();
     write_base_relocations();
+    if (options_.padded) table_.resize(table_.size() + 100);
+    if (options_.tails)
+      for (auto* table : {&table_, &relocations_}) table->resize(table->size() + 4, 0xee);
   }
 
   std::vector<uint8_t> bytes() {
@@ -61,7 +69,7 @@ class PeFile : private PeAddresses {
       uint32_t flags;
     };
     const Part parts[] = {{".text", kText, &text_, 0x60000020},
-                          {".rdata", kData, &data_, 0x40000040},
+                          {options_.second_table ? ".pdata" : ".rdata", kData, &data_, 0x40000040},
                           {".pdata", kTable, &table_, 0x40000040},
                           {".edata", kExports, &exports_, 0x40000040},
                           {".reloc", kRelocations, &relocations_, 0x42000040}};
@@ -78,7 +86,7 @@ class PeFile : private PeAddresses {
     put(file, kOptional, static_cast<uint16_t>(options_.wide ? 0x20b : 0x10b));
     put(file, kOptional + 16, static_cast<uint32_t>(kMain - kBase));
     put(file, kOptional + (options_.wide ? 24 : 28), static_cast<uint32_t>(kBase));
-    put(file, kOptional + 32, uint32_t{0x2000});
+    put(file, kOptional + 32, options_.alignment);
     put(file, kOptional + 36, kAlignment);
     put(file, kOptional + 56, uint32_t{0xc000});
     put(file, kOptional + 60, kHeaders);
@@ -90,8 +98,10 @@ class PeFile : private PeAddresses {
       put(file, directories + 8 * number + 4, static_cast<uint32_t>(size));
     };
     directory(0, kExports, exports_.size());
-    directory(3, kTable, table_.size());
-    if (options_.base_relocations) directory(5, kRelocations, relocations_.size());
+    const size_t tail = options_.tails ? 4 : 0;
+    directory(3, kTable, table_.size() - tail);
+    if (options_.base_relocations) directory(5, kRelocations, relocations_.size() - tail);
+    if (options_.changed_code) directory(7, kData, 16);
     if (options_.managed) directory(14, kData, 72);
     if (options_.certificate) directory(4, kBase + 0x100000, 16);
     size_t header = sections;

@@ -47,6 +47,13 @@ void require_rewritable(const Image& image) {
                          "to stay where it is",
                          section.name));
   if (headers.data_start <= headers.text_start) refuse(image, "its data lies in front of its code");
+  // Added code goes behind the text, and must not get among sections.
+  for (const SectionHeader& section : headers.sections)
+    if (section.loaded() && section.address < headers.data_start
+            ? section.address < headers.text_start || section.end() > headers.data_start
+            : section.loaded() && section.code())
+      refuse(image,
+             fmt::format("its section {} lies neither in its text nor in its data", section.name));
   bool code_has_relocations = false;
   for (const RelocationTable& table : image.relocations) {
     const bool code = image.sections[table.target].executable();

@@ -258,7 +258,12 @@ class Reader {
       return number_of_external_[number];
     }
     const std::string_view name = section_of_number(number);
-    if (name.empty()) return 0;
+    if (name.empty()) {
+      constexpr uint32_t kAbsolute = 14;  // R_SN_ABS
+      if (number != 0 && number != kAbsolute)
+        fail(fmt::format("a relocation names the section {}, which is not known", number), offset);
+      return 0;
+    }
     const Section* section = image_.section_named(neutral_name(name));
     if (section == nullptr)
       fail(fmt::format("a relocation names the section {}, which does not exist", name), offset);

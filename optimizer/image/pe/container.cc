@@ -10,13 +10,14 @@
 #include "optimizer/image/pe/bound_imports.h"
 #include "optimizer/image/pe/headers.h"
 #include "optimizer/image/pe/pe.h"
+#include "optimizer/image/pe/section_names.h"
 
 namespace respike {
 namespace pe {
 namespace {
 
 constexpr uint16_t kNative = 1;  // subsystem
-constexpr uint32_t kInstruction = 4;
+constexpr uint32_t kInstruction = 4, kLeastSectionAlignment = 0x1000;
 
 [[noreturn]] void refuse(const Image& image, const std::string& reason) {
   throw Error(reason, image.path);
@@ -59,6 +60,39 @@ void require_halves_in_code(const Image& image) {
   }
 }
 
+/// A section that is written anew holds a table and nothing else: behind the table are zeros, and
+/// no other directory leads into the section.
+void require_table_alone(const Image& image, const Headers& headers, size_t directory,
+                         const char* table) {
+  const SectionHeader& section = *headers.section_of(directory);
+  const DataDirectory& own = headers.directories[directory];
+  bool alone = own.size <= section.loaded_size();
+  for (uint64_t at = own.size; alone && at < section.loaded_size(); ++at)
+    alone = section.offset + at < image.file.size() && image.file[section.offset + at] == 0;
+  for (size_t i = 0; i < kDirectoryCount; ++i) {
+    const DataDirectory& other = headers.directories[i];
+    if (i != directory && i != kCertificates && other.present() && other.place >= section.place &&
+        other.place < section.end())
+      alone = false;
+  }
+  if (!alone) refuse(image, fmt::format("its {} a section with other data", table));
+}
+
+void require_function_table(const Image& image, const Headers& headers) {
+  const DataDirectory& table = headers.directories[kExceptions];
+  const SectionHeader* functions = table.present() ? headers.section_of(kExceptions) : nullptr;
+  for (const SectionHeader& section : headers.sections)
+    if (section.name == kFunctionTable && &section != functions && section.loaded_size() != 0)
+      refuse(image, "it has a section .pdata that is not its function table");
+  if (!table.present()) return;
+  if (functions == nullptr || functions->name != kFunctionTable ||
+      functions->size != functions->loaded_size())
+    refuse(image, "its function table shares a section with other data");
+  require_table_alone(image, headers, kExceptions, "function table shares");
+  if ((functions->characteristics & (kCode | kExecute)) != 0)
+    refuse(image, "its function table lies in a section of code");
+}
+
 }  // namespace
 
 void require_rewritable(const Image& image) {
@@ -74,19 +108,18 @@ void require_rewritable(const Image& image) {
   if ((headers.characteristics & kRelocationsStripped) != 0 ||
       !headers.directories[kBaseRelocations].present())
     refuse(image, "the image has no base relocations: link it with /FIXED:NO");
-  const auto is_code = [](const SectionHeader& section) {
-    return (section.characteristics & (kCode | kExecute)) != 0;
-  };
   if (relocations == nullptr) refuse(image, "its base relocations share a section with other data");
-  if (is_code(*relocations)) refuse(image, "its base relocations lie in a section of code");
+  require_table_alone(image, headers, kBaseRelocations, "base relocations share");
+  if ((relocations->characteristics & (kCode | kExecute)) != 0)
+    refuse(image, "its base relocations lie in a section of code");
+  if (headers.directories[kArchitecture].present())
+    refuse(
+        image,
+        "it lists instructions that the system may change when it loads the image (directory 7)");
+  if (headers.section_alignment < kLeastSectionAlignment)
+    refuse(image, "its sections share pages: link it with /ALIGN:4096 or more");
   require_halves_in_code(image);
-  const DataDirectory& table = headers.directories[kExceptions];
-  if (!table.present()) return;
-  const SectionHeader* functions = headers.section_of(kExceptions);
-  if (functions == nullptr || functions->name != ".pdata" || functions->size < table.size ||
-      functions->size != functions->loaded_size())
-    refuse(image, "its function table shares a section with other data");
-  if (is_code(*functions)) refuse(image, "its function table lies in a section of code");
+  require_function_table(image, headers);
 }
 
 std::shared_ptr<const std::vector<uint8_t>> unbound(const Image& image) {

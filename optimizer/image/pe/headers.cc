@@ -30,7 +30,6 @@ namespace object = llvm::object;
 
 constexpr uint16_t kAlpha = 0x184, kAlpha64 = 0x284, kItanium = 0x200;
 constexpr uint16_t kPe32 = 0x10b, kPe32Plus = 0x20b;
-constexpr uint32_t kMostSections = 96;  // that Windows NT loads
 constexpr uint64_t kLargestImage = uint64_t{1} << 31;
 
 struct KnownNumber {

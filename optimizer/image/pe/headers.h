@@ -20,6 +20,7 @@ enum : size_t {
   kCertificates = 4,  // its place is an offset in the file
   kBaseRelocations = 5,
   kDebug = 6,
+  kArchitecture = 7,
   kThreadData = 9,
   kBoundImports = 11,
   kDelayedImports = 13,
@@ -31,6 +32,8 @@ enum : size_t {
 inline constexpr uint16_t kRelocationsStripped = 1, kLibrary = 0x2000;
 inline constexpr uint32_t kCode = 0x20, kInitializedData = 0x40, kDiscardable = 0x02000000,
                           kExecute = 0x20000000, kRead = 0x40000000, kWrite = 0x80000000;
+
+inline constexpr uint32_t kMostSections = 96;  // that Windows NT loads
 
 struct DataDirectory {
   uint32_t place = 0;  // relative to the base

@@ -174,10 +174,12 @@ class SectionAdder {
       if (section.loaded_size() != 0) room = std::min<uint64_t>(room, section.offset);
     std::fill(file_.begin() + static_cast<ptrdiff_t>(size - sizeof(object::coff_section)),
               file_.begin() + static_cast<ptrdiff_t>(std::min(size, room)), uint8_t{0});
-    if (size <= room) return;
-    if (size > headers_.sections.front().place)
+    const auto more =
+        static_cast<uint32_t>(size <= room ? 0 : align_up(size - room, headers_.file_alignment));
+    if (headers_.sections.size() >= kMostSections ||
+        (more != 0 && room + more > headers_.sections.front().place))
       throw Error("there is no room for the header of a new section", name_);
-    const auto more = static_cast<uint32_t>(align_up(size - room, headers_.file_alignment));
+    if (more == 0) return;
     insert(room, more);
     auto* records = reinterpret_cast<object::coff_section*>(at(headers_.sections_offset));
     for (size_t i = 0; i < headers_.sections.size(); ++i)

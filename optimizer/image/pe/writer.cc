@@ -47,7 +47,7 @@ namespace {
 namespace object = llvm::object;
 
 constexpr uint32_t kNoContents = 0x80;  // in the file
-constexpr uint32_t kDescriptor = 20;  // bytes of an import descriptor
+constexpr uint32_t kDescriptor = 20;    // bytes of an import descriptor
 constexpr uint32_t kTableFlags = kInitializedData | kRead | kDiscardable;
 
 /// The base relocations of the input, if they are behind all else: then new sections take their
@@ -218,6 +218,9 @@ class Writer {
         relocations.push_back(relocation);
       }
     std::ranges::stable_sort(relocations, {}, &BaseRelocation::place);
+    // A table without relocations is a block of padding: without any block the image would be one
+    // that must not move.
+    if (relocations.empty()) relocations.push_back({0, kAbsolute, 0});
     base_relocations_ = write_base_relocations(relocations);
     const SectionHeader* old = headers_.section_of(kBaseRelocations);
     append({.name = old == nullptr ? ".reloc" : old->name,
@@ -230,6 +233,11 @@ class Writer {
   }
 
   void place_contents() {
+    if (sections_.size() > kMostSections)
+      throw Error(fmt::format("with what Respike adds it would have {} sections, more than can be "
+                              "loaded",
+                              sections_.size()),
+                  input_.path);
     headers_size_ =
         align_up(headers_.sections_offset + sections_.size() * sizeof(object::coff_section),
                  headers_.file_alignment);
@@ -331,11 +339,20 @@ class Writer {
     header.SizeOfCode = static_cast<uint32_t>(code);
   }
 
+  /// The system searches all that the directory names by halves: zeros behind the entries are no
+  /// part of the table.
+  uint32_t size_of_entries(const std::vector<uint8_t>& table) const {
+    const size_t entry = headers_.wide ? 40 : 20;
+    const auto last = std::find_if(table.rbegin(), table.rend(), [](uint8_t b) { return b != 0; });
+    return static_cast<uint32_t>((static_cast<size_t>(table.rend() - last) + entry - 1) / entry *
+                                 entry);
+  }
+
   void write_directories() {
     for (const NewImage::MovedSection& each : output_.moved)
       if (input_.sections[each.section].name == kFunctionTable)
         headers_.directories[kExceptions] = {static_cast<uint32_t>(each.address - headers_.base),
-                                             static_cast<uint32_t>(each.contents.size())};
+                                             size_of_entries(each.contents)};
     auto* records = reinterpret_cast<object::data_directory*>(&file_[headers_.directories_offset]);
     if (imports_ != 0) {
       const DataDirectory& old = headers_.directories[kImports];
@@ -346,8 +363,7 @@ class Writer {
       records[number].RelativeVirtualAddress = directory.place;
       records[number].Size = directory.size;
     };
-    for (const size_t number :
-         {size_t{kImports}, size_t{kExceptions}, size_t{kBaseRelocations}})
+    for (const size_t number : {size_t{kImports}, size_t{kExceptions}, size_t{kBaseRelocations}})
       if (headers_.directories[number].present()) set(number, headers_.directories[number]);
     for (const size_t number : {size_t{kCertificates}, size_t{kDebug}, size_t{kBoundImports}})
       if (headers_.directories[number].present()) set(number, {});
