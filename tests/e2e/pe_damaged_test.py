@@ -4,7 +4,7 @@
 Every field of the headers and of the tables (function table, base relocations, exports, imports, scope tables, symbols)
 takes values that are likely to break something: all ones, zero, one more, one less, one that is far too large. Files are
 cut at every structure's borders, and single bits flip. Commands must end soon, in little memory, and say at most one
-sentence. RESPIKE_PE_FLIPS: how many random flips (default 150); the fuzzers' smoke test does many more, in one process.
+sentence. RESPIKE_PE_FLIPS: how many random flips of each image (default 75); the fuzzers' smoke test does many more, in one process.
 
 Rewritten images are not run: a damaged program may do anything. `respike` compares its output with its input."""
 
