@@ -52,7 +52,8 @@ inline Profile random_profile(Random& random) {
     });
     for (uint32_t n = one_in(random, 3) ? 1 + below(random, 2) : 0; n-- > 0;) {
       Switch& table = procedure.switches.emplace_back();
-      for (uint32_t word = below(random, 40); word-- > 0;) table.push_back(below(random, blocks));
+      for (uint32_t word = 1 + below(random, 40); word-- > 0;)
+        table.push_back(below(random, blocks));
     }
     for (uint32_t b = 0; b < blocks; ++b) {
       if (one_in(random, 3))
