@@ -31,7 +31,7 @@
 
 #include "unwind.h"
 
-enum { kMostCalls = 1 << 16, kMostFaults = 20, kMostRanges = 64, kSavedRegisters = 16 };
+enum { kMostCalls = 1 << 16, kMostFaults = 1 << 16, kMostRanges = 64, kSavedRegisters = 16 };
 #define BREAKPOINT 0x00000080u
 
 struct call {

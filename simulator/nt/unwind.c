@@ -303,8 +303,10 @@ static unsigned written_by(uint32_t word) {
 }
 
 /// Whether control leaves the procedure at `at` as at its end: a return, or a jump to a procedure's
-/// beginning with the caller's frame on top.
-static bool is_end(uint64_t at, uint32_t word, const struct registers* r, const bool* known) {
+/// beginning with the caller's frame on top. Code without an entry is a procedure where the frame is
+/// `gone`, else a stub of a far branch.
+static bool is_end(uint64_t at, uint32_t word, const struct registers* r, const bool* known,
+                   bool gone) {
   if (is_return(word)) return true;
   uint64_t target;
   if (opcode(word) == kBranch && a_of(word) == 31)
@@ -314,7 +316,7 @@ static bool is_end(uint64_t at, uint32_t word, const struct registers* r, const 
   else
     return false;
   const struct function_entry* entry = unwind_entry_at(target);
-  return entry == NULL || entry->begin == target;
+  return entry == NULL ? gone : entry->begin == target;
 }
 
 /// Executes what is left of an epilog that has begun to raise the stack pointer; false: the stop is
@@ -334,7 +336,7 @@ static bool finish_epilog(struct registers* r, const struct function_entry* entr
   uint64_t at = r->pc;
   for (int i = 0; i < kLongestEpilog && at < entry->end; ++i, at += kInstruction) {
     const uint32_t word = unwind_code_at(at);
-    if (is_end(at, word, &now, known)) {
+    if (is_end(at, word, &now, known, raised || raises)) {
       if ((raises && !raised) || !known[kStackPointer] || !known[kReturnAddress]) return false;
       *r = now;
       r->pc = r->integer[kReturnAddress] & ~(uint64_t)3;

@@ -73,12 +73,44 @@ def run_of(name):
     return pe_test.runs_of(name)[0]
 
 
-def check_stops(world, name, image, what):
+class StubFinder:
+    """Where unwinders may be wrong: stubs of far branches have no entries of their own, and change the stack pointer
+    (unwind/pdata/README.md)."""
+
+    # Each word with the bits that count. lda sp,-16(sp); stq at,0(sp); br at,next; ldah at; lda at; jmp (at)
+    DEPARTURE = ((0x23DEFFF0, ~0), (0xB79E0000, ~0), (0xC3800000, ~0), (0x279C0000, ~0xFFFF), (0x239C0000, ~0xFFFF), (0x6BFC0000, ~0xFFFF))
+    LANDING = ((0xA79E0000, ~0), (0x23DE0010, ~0), (0xC3E00000, ~0x1FFFFF))  # ldq at,0(sp); lda sp,16(sp); br
+
+    def __init__(self, image):
+        self.image = pe_test.Image(image)
+
+    def matches(self, address, pattern):
+        try:
+            words = [self.image.word(address - self.image.base + 4 * i) for i in range(len(pattern))]
+        except common.Failure:  # the section ends before
+            return False
+        return all(word & mask == wanted for word, (wanted, mask) in zip(words, pattern))
+
+    def in_stub(self, address):
+        return any(
+            self.matches(address - 4 * i, pattern) for pattern in (self.DEPARTURE, self.LANDING) for i in range(len(pattern))
+        )
+
+    def concerns(self, fault):
+        """Whether the stop of a fault is in a stub."""
+        return self.in_stub(int(fault.split()[0], 16))
+
+
+def check_stops(world, name, image, what, far_stubs=False):
     expected = world.expected(name, 0)
     actual, numbers, faults = stop_everywhere(world, image, run_of(name))
     if world.text(actual, image) != world.text(expected, world.image(name)):
         raise common.Failure(f"{what}: {common.describe_difference(expected, actual)}")
-    common.expect(numbers["faults"] == 0, f"{what}: {numbers['faults']} of {numbers['stops']} stops: {faults[:3]}")
+    if far_stubs:
+        finder = StubFinder(image)
+        common.expect(len(faults) == numbers["faults"], f"{numbers['faults']} faults are too many to look at")
+        faults = [fault for fault in faults if not finder.concerns(fault)]
+    common.expect(not faults, f"{what}: {numbers['faults']} of {numbers['stops']} stops: {faults[:3]}")
     least = LEAST_STOPS.get(name, 700)
     common.expect(numbers["stops"] >= least, f"{what}: {numbers['stops']} stops only")
     common.expect(numbers["prologs"] >= 3, f"{what}: {numbers['prologs']} stops in prologs only")
@@ -87,11 +119,13 @@ def check_stops(world, name, image, what):
 
 def check_layout(world, name, layouts):
     image = world.image(name)
+    report = world.scratch.file("report.json")
     for options in layouts:
         output = world.scratch.file(f"{name}.exe")
-        common.optimize(image, output, *options)
+        common.optimize(image, output, *options, "--report", report)
         image = output
-    check_stops(world, name, image, " then ".join(" ".join(o) for o in layouts))
+    far_stubs = json.loads(report.read_text())["far_stubs"] != 0
+    check_stops(world, name, image, " then ".join(" ".join(o) for o in layouts), far_stubs)
 
 
 def without_prologs(entry):
