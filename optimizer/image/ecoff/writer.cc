@@ -166,8 +166,9 @@ class Writer {
     }
     file_.assign(end, 0);
     for (const OutputSection& section : sections_)
-      std::ranges::copy(section.contents,
-                        file_.begin() + static_cast<ptrdiff_t>(section.record.offset));
+      if (!section.contents.empty())  // the offset of others says nothing
+        std::ranges::copy(section.contents,
+                          file_.begin() + static_cast<ptrdiff_t>(section.record.offset));
   }
 
   /// Data goes behind `end` by a multiple of the page, as one piece.
