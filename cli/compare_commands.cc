@@ -313,7 +313,8 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
   compare->callback([compared, database, &words] {
     compared->words = words;
     std::error_code error;
-    const bool is_path = compared->before.find('/') != std::string::npos;
+    // A name without '/' is an application's, if there are applications.
+    const bool is_path = compared->before.find('/') != std::string::npos || !database->exists();
     if (compared->after.empty() && is_path && std::filesystem::exists(compared->before, error))
       throw CLI::RequiredError("AFTER");
     if (compared->after.empty())

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -205,14 +206,15 @@ struct MergeArguments {
 };
 
 /// Splits PROFILE or PROFILE:WEIGHT. Text behind the last colon that is no number belongs to the
-/// name.
+/// name. A number that no double can hold is infinity.
 std::pair<std::string, double> weighted(const std::string& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos) return {text, 1.0};
   double weight = 0;
   const auto [end, error] =
       std::from_chars(text.data() + colon + 1, text.data() + text.size(), weight);
-  if (error != std::errc() || end != text.data() + text.size()) return {text, 1.0};
+  if (error == std::errc::invalid_argument || end != text.data() + text.size()) return {text, 1.0};
+  if (error == std::errc::result_out_of_range) weight = std::numeric_limits<double>::infinity();
   return {text.substr(0, colon), weight};
 }
 

@@ -3,6 +3,7 @@
 #include <llvm/Transforms/Utils/CodeLayout.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "optimizer/layout/glued_runs.h"
 #include "optimizer/layout/hotness.h"
@@ -68,6 +69,32 @@ Nodes nodes_of(const Machine& machine, const Procedure& procedure,
   return nodes;
 }
 
+// Most affinities of a piece for the cache-directed sort: a merge of chains looks at all affinities
+// of the merged chain, so that a switch of 40,000 cases would take minutes.
+constexpr uint32_t kMostAffinities = 1024;
+
+/// Leaves out the weakest affinities of pieces that have more than kMostAffinities.
+std::vector<Affinity> strongest(size_t pieces, std::span<const Affinity> affinities) {
+  std::vector<uint32_t> left(pieces, kMostAffinities);
+  std::vector<uint32_t> order(affinities.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return affinities[a].weight > affinities[b].weight;
+  });
+  std::vector<bool> kept(affinities.size());
+  for (const uint32_t i : order) {
+    const Affinity& each = affinities[i];
+    if (left[each.from] == 0 || left[each.to] == 0) continue;
+    --left[each.from];
+    if (each.to != each.from) --left[each.to];
+    kept[i] = true;
+  }
+  std::vector<Affinity> result;
+  for (size_t i = 0; i < kept.size(); ++i)
+    if (kept[i]) result.push_back(affinities[i]);
+  return result;
+}
+
 }  // namespace
 
 std::vector<BlockId> ext_tsp_blocks(const Machine& machine, const Procedure& procedure,
@@ -91,7 +118,7 @@ std::vector<uint32_t> place_cache_directed(std::span<const uint64_t> sizes,
     node_sizes.push_back(std::max<uint64_t>(sizes[i], 1));
     counts.push_back(whole(heat[i] / static_cast<double>(node_sizes.back())));
   }
-  for (const Affinity& affinity : affinities) {
+  for (const Affinity& affinity : strongest(sizes.size(), affinities)) {
     calls.push_back({affinity.from, affinity.to, whole(affinity.weight)});
     offsets.push_back(affinity.offset);
   }

@@ -17,6 +17,7 @@
 #include "optimizer/layout/walk.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 #include "optimizer/base/random.h"
@@ -28,6 +29,7 @@ namespace {
 constexpr uint64_t kWalk = 4096;   // blocks
 constexpr size_t kDeepest = 1024;  // calls on the stack that are remembered
 constexpr double kGiveUp = 0.01;
+constexpr size_t kMany = 1024;                       // edges; fewer are looked at one by one
 constexpr double kGoldenRatio = 0.6180339887498949;  // its multiples spread evenly modulo 1
 
 /// Draws things with given weights.
@@ -87,15 +89,20 @@ class Walker {
     const BasicBlock& block = program_[at_.procedure].blocks[at_.block];
     const std::span<const CodeCall> calls = calls_here();
     const bool returns = !calls.empty() && calls.front().returns;
-    double all = 0;
+    const Lottery* many = !returns && block.successors.size() > kMany ? &ways_from(block) : nullptr;
+    double all = many == nullptr ? 0 : many->sum();
     for (const CodeCall& call : calls) all += as_weight(call.count);
     if (returns && all == 0) return go_behind(calls.front());
-    if (!returns)
+    if (!returns && many == nullptr)
       for (const Edge& edge : block.successors) all += as_weight(edge.count);
     if (all == 0) return come_back();
     double chosen = random_.fraction() * all;
     for (const CodeCall& each : calls)
       if ((chosen -= as_weight(each.count)) < 0) return call(each);
+    if (many != nullptr && !many->empty()) {
+      at_.block = many->draw(random_);
+      return true;
+    }
     for (const Edge& edge : block.successors)
       if (edge.count != 0) {
         at_.block = edge.target;
@@ -134,6 +141,15 @@ class Walker {
     reach_ = std::min(1.0, ratio);
     for (ProcedureId id = 0; id < entries.size(); ++id)
       returns_to_[id].add(entries[id] * std::min(1.0, 1 / ratio), kNone);
+  }
+
+  /// The edges of the block where the walk is.
+  const Lottery& ways_from(const BasicBlock& block) {
+    const auto [known, fresh] = ways_.try_emplace(number());
+    if (fresh)
+      for (const Edge& edge : block.successors)
+        known->second.add(as_weight(edge.count), edge.target);
+    return known->second;
   }
 
   bool call(const CodeCall& call) {
@@ -177,6 +193,7 @@ class Walker {
   std::vector<uint32_t> first_call_;  // by block
   std::vector<Lottery> returns_to_;   // by procedure: calls of it; kNone: some unknown call
   Lottery unknown_calls_, unknown_callees_;
+  std::unordered_map<uint32_t, Lottery> ways_;  // by block
   double reach_ = 0;  // the share of the unknown calls that reach unknown callees
   Lottery starts_;
   double start_at_ = 0;

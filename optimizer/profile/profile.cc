@@ -24,6 +24,7 @@ namespace {
 constexpr SealedFormat kFormat = {"RSPKPROF", 3, "profile", 2};
 
 enum : unsigned { kExact = 1, kEntered = 2, kSwitches = 4 };      // flags of a procedure
+constexpr uint32_t kWithSwitches = 3;                             // version
 enum : unsigned { kKindMask = 3, kFromShift = 2, kToShift = 4 };  // head of an edge
 constexpr unsigned kFromFollows = 3;
 
@@ -99,11 +100,13 @@ void write_procedure(ByteWriter& out, const ProcedureProfile& procedure, uint64_
   if (!procedure.switches.empty()) write_switches(out, procedure.switches);
 }
 
-void read_procedure(ByteReader& in, ProcedureProfile& procedure, uint64_t before) {
+void read_procedure(ByteReader& in, uint32_t version, ProcedureProfile& procedure,
+                    uint64_t before) {
   procedure.name = read_text(in);
   procedure.address = read_difference(in, before);
   procedure.signature = in.read<uint64_t>();
   const unsigned flags = in.read<uint8_t>();
+  if (flags >= kSwitches * (version < kWithSwitches ? 1 : 2)) throw Error("a flag is not known");
   procedure.exact = (flags & kExact) != 0;
   const auto count = [&] { return (flags & kEntered) != 0 ? in.uleb128() : 0; };
   read_nodes(in, procedure.nodes);
@@ -261,7 +264,7 @@ Profile decode_profile(std::span<const uint8_t> bytes, const std::string& name) 
     profile.procedures.resize(read_count(in, kLeast));
     uint64_t before = 0;
     for (ProcedureProfile& procedure : profile.procedures) {
-      read_procedure(in, procedure, before);
+      read_procedure(in, version_of(bytes), procedure, before);
       before = procedure.address;
     }
     if (!in.at_end()) throw Error("something follows its end");
@@ -281,7 +284,7 @@ std::vector<uint8_t> encode_procedure(const ProcedureProfile& procedure) {
 ProcedureProfile decode_procedure(std::span<const uint8_t> bytes) {
   ByteReader in(bytes, "it");
   ProcedureProfile procedure;
-  read_procedure(in, procedure, 0);
+  read_procedure(in, kFormat.version, procedure, 0);
   if (!in.at_end()) throw Error("something follows its end");
   return procedure;
 }

@@ -20,13 +20,15 @@
 // leads to the same places, so that the comparison of input and output needs to know nothing about
 // copies (check/same_program.h).
 //
-// Limits. Tails with calls are not copied.
+// Limits. Tails with calls are not copied, nor are jumps with more than kMostTargets targets: each
+// copy has all of them.
 
 #include "optimizer/transform/tail_copies.h"
 
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "optimizer/machine/machine.h"
@@ -38,6 +40,7 @@ namespace {
 constexpr double kNearlyAlways = 0.8;  // of a conditional branch in a tail
 // By how much hot code grows, see kHotShare: where it fits into the cache, and where it does not.
 constexpr double kMostGrowth = 0.06, kMostGrowthOfLargeCode = 0.02;
+constexpr size_t kMostTargets = 1024;
 constexpr double kHotShare = 0.98;  // of the executed bytes: the hottest blocks with that much
 
 struct Tail {
@@ -52,7 +55,9 @@ struct Candidate {
   double saved = 0;  // cycles for each byte
 };
 
-double as_number(uint64_t count) { return static_cast<double>(count); }
+double as_number(uint64_t count) {
+  return static_cast<double>(count);
+}
 
 /// A part of a count.
 uint64_t part_of(uint64_t count, double share) {
@@ -123,7 +128,8 @@ class Tails {
       if (ways[i].to != ways[i - 1].to) continue;
       const auto tail = tail_from(ways[i].to);
       if (!tail) continue;
-      const double cycles = machine_.costs.taken + (jumps_always(ways[i].from) ? machine_.costs.instruction : 0);
+      const double cycles =
+          machine_.costs.taken + (jumps_always(ways[i].from) ? machine_.costs.instruction : 0);
       candidates.push_back({id_, ways[i].from, ways[i].to,
                             as_number(ways[i].count) * cycles / as_number(tail->bytes)});
     }
@@ -171,7 +177,8 @@ class Tails {
 
   bool may_copy(BlockId id) const {
     const BasicBlock& block = procedure_.blocks[id];
-    if (id >= untouchable_.size() || untouchable_[id] || block.instructions.empty()) return false;
+    if (untouchable_[id] || block.instructions.empty()) return false;
+    if (block.successors.size() > kMostTargets) return false;
     if (block.has(BasicBlock::kLandingPad) || block.call_site != kNone) return false;
     return std::ranges::none_of(block.instructions, [&](const Instruction& i) {
       if (i.is_pseudo()) return false;
@@ -192,10 +199,12 @@ class Tails {
       if (tail.bytes > machine_.costs.copied_tail) return std::nullopt;
       const ControlFlow flow = machine_.facts(copied.instructions.back()).flow;
       if (flow == ControlFlow::return_jump || flow == ControlFlow::indirect_jump) return tail;
-      const Edge *fall = copied.edge(Edge::Kind::fall_through), *taken = copied.edge(Edge::Kind::taken);
+      const Edge *fall = copied.edge(Edge::Kind::fall_through),
+                 *taken = copied.edge(Edge::Kind::taken);
       if (flow == ControlFlow::branch && taken == nullptr) return tail;  // to another procedure
       if (flow == ControlFlow::conditional_branch) {
-        if (fall == nullptr || taken == nullptr || fall->target == taken->target) return std::nullopt;
+        if (fall == nullptr || taken == nullptr || fall->target == taken->target)
+          return std::nullopt;
         const Edge* most = fall->count >= taken->count ? fall : taken;
         const double all = as_number(fall->count) + as_number(taken->count);
         if (as_number(most->count) < kNearlyAlways * all) return std::nullopt;
@@ -241,6 +250,7 @@ class Tails {
     for (JumpTable& table : procedure_.jump_tables)
       if (table.jump == id) table.jump = kNone;  // the copy uses the table, too
     procedure_.blocks.push_back(copied);
+    untouchable_.push_back(false);
     return goes_on;
   }
 
@@ -248,7 +258,7 @@ class Tails {
   const Machine& machine_;
   Procedure& procedure_;
   const ProcedureId id_;
-  const std::vector<bool> untouchable_;  // of the blocks that the procedure had
+  std::vector<bool> untouchable_;  // by block
 };
 
 }  // namespace
@@ -259,15 +269,18 @@ TailCopies copy_tails(Program& program) {
   const HotCode hot = find_hot_code(program);
   std::vector<Candidate> candidates;
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
-    if (program[id].movable()) Tails(program, id).find(std::max<uint64_t>(hot.least, 1), candidates);
+    if (program[id].movable())
+      Tails(program, id).find(std::max<uint64_t>(hot.least, 1), candidates);
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.saved > b.saved; });
   const CacheShape& cache = program.machine->icache;
   const bool fits = hot.bytes <= uint64_t{cache.line} * cache.sets * cache.ways;
   const double most = (fits ? kMostGrowth : kMostGrowthOfLargeCode) * as_number(hot.bytes);
+  std::unordered_map<ProcedureId, Tails> tails;
   for (const Candidate& each : candidates) {
     if (as_number(result.bytes) >= most) break;
-    const uint64_t bytes = Tails(program, each.procedure).copy(each.from, each.tail);
+    Tails& of_procedure = tails.try_emplace(each.procedure, program, each.procedure).first->second;
+    const uint64_t bytes = of_procedure.copy(each.from, each.tail);
     result.tails += bytes != 0;
     result.bytes += bytes;
   }

@@ -5,11 +5,9 @@
 //         LLVM quotes it (llvm/lib/Target/X86/X86ScheduleZnver3.td); marked "memory" otherwise.
 //   AT3   AnandTech, "AMD Zen 3 Ryzen Deep Dive Review", 2020, page 3, read
 //   ATG   AnandTech, "A Deep Dive into Intel's Alder Lake Microarchitectures", 2021, page 3, read
-//   in
-//         part; OTG: overclock-then-game.com, "Alder Lake's review", 2022, read in part
+//         in part; OTG: overclock-then-game.com, "Alder Lake's review", 2022, read in part
 //   HP    notes on the chapter about Golden Cove in Hennessy and Patterson, "Computer
-//   Architecture",
-//         read; the book is not
+//         Architecture", read; the book is not
 //   JC    github.com/jiegec/cpu, docs/comparison.md, read: sizes of branch predictors and
 //         translation buffers, with its sources
 //   IOM   Intel 64 and IA-32 Architectures Optimization Reference Manual; not at hand: memory

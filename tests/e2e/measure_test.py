@@ -364,6 +364,7 @@ def problems(scratch):
         ("unknown option", ["measure", "--fast", "--", program], 2, "--fast", {}),
         ("unknown model", ["measure", "--model", "vax", "--", program], 2, "vax", {}),
         ("one program", ["compare", program], 2, "AFTER", {}),
+        ("one program here", ["compare", program.name], 2, "AFTER", {"cwd": program.parent, "env": dict(os.environ, RESPIKE_DB="/nowhere/x")}),
         ("itanium2", ["measure", "--model", "itanium2", "--", program], 1, "program for Itanium", {}),
         ("itanium2, two", ["compare", "--model", "itanium2", program, program], 1, "Itanium", {}),
         ("missing", ["measure", "--", "/nowhere/x"], 1, "no such program", {}),

@@ -140,7 +140,7 @@ def check_merged(setup):
             common.expect(abs(y["count"] - 3.5 * x["count"]) <= 0.5, "a count is not weighted")
     common.respike_ok("profile", "merge", setup.profile, "-o", output)
     common.expect(output.read_bytes() == setup.profile.read_bytes(), "merging one changes it")
-    for weight in ("-1", "nan", "inf"):
+    for weight in ("-1", "nan", "inf", "1e400"):
         outcome = common.respike("profile", "merge", f"{setup.profile}:{weight}", "-o", output)
         common.expect(outcome.status == 2, f"a weight of {weight} is taken")
 

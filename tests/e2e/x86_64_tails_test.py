@@ -10,6 +10,7 @@ import pathlib
 import platform
 import shutil
 import sys
+import time
 
 import common
 from common import Skip, expect
@@ -49,6 +50,54 @@ int main(int argc, char** argv) {
   printf("%ld\n", sum);
   return 0;
 }
+"""
+# A switch in a loop, as gcc would compile it (it would take minutes for 16,000 cases).
+SWITCH = """
+	.text
+	.globl main
+	.type main, @function
+main:
+	push %rbx
+	push %r12
+	push %r13
+	mov $200000, %ebx
+	mov $1, %r12d
+	xor %r13d, %r13d
+next:
+	dec %ebx
+	js done
+	imul $1664525, %r12d, %r12d
+	add $1013904223, %r12d
+	mov %r12d, %eax
+	shr $8, %eax
+	xor %edx, %edx
+	mov $CASES, %ecx
+	div %ecx
+	cmp $CASES-1, %edx
+	ja done
+	lea table(%rip), %rax
+	movslq (%rax,%rdx,4), %rdx
+	add %rax, %rdx
+	notrack jmp *%rdx
+HANDLERS
+done:
+	lea format(%rip), %rdi
+	mov %r13d, %esi
+	xor %eax, %eax
+	call printf@PLT
+	xor %eax, %eax
+	pop %r13
+	pop %r12
+	pop %rbx
+	ret
+	.size main, .-main
+	.section .rodata
+format:
+	.string "%u\\n"
+	.p2align 2
+table:
+TABLE
+	.section .note.GNU-stack,"",@progbits
 """
 FLAGS = {
     "pie": ["-O2"],
@@ -120,6 +169,26 @@ def interpreter(kind):
     twice(source, FLAGS[kind])
 
 
+def switch_of(cases):
+    """Seconds that a switch with so many cases takes to be counted and optimized."""
+    folder = scratch.folder()
+    source = folder / "switch.s"
+    handlers = (f"case{i}:\n\timul ${2 * i + 3}, %r13d, %r13d\n\tadd ${i}, %r13d\n\tjmp next\n" for i in range(cases))
+    text = SWITCH.replace("HANDLERS", "".join(handlers)).replace("CASES", str(cases))
+    source.write_text(text.replace("TABLE", "".join(f"\t.long case{i}-table\n" for i in range(cases))))
+    image = compiled(folder / "image", source, ["-pie"])
+    expected = run(image)
+    before = time.monotonic()
+    optimized(image, folder / "output", expected)
+    return time.monotonic() - before
+
+
+def large_switch():
+    """Time grows with the number of cases, not with its square: 80 s for 16,000 cases once."""
+    few, many = switch_of(4000), switch_of(16000)
+    expect(many < 3 + 8 * few, f"a switch of 4,000 cases takes {few:.1f} s, of 16,000 cases {many:.1f} s")
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     if platform.machine() != "x86_64":
@@ -130,6 +199,7 @@ def main():
     for source in [SOURCES / f"{name}{'.cc' if name.startswith('cxx') else '.c'}" for name in names]:
         if source.exists():
             cases.append(common.Case(source.stem, functools.partial(twice, source, FLAGS["pie"])))
+    cases.append(common.Case("large switch", large_switch))
     with scratch:
         return common.run_cases(cases, args)
 

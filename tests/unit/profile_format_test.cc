@@ -63,6 +63,22 @@ TEST(ProfileFormat, RefusesWhatIsNoProfile) {
             "p.profile: the profile is of version 4, this Respike reads versions 2 to 3");
 }
 
+/// Version 2 had no switches.
+TEST(ProfileFormat, SwitchesOfVersion2AreRefused) {
+  Profile profile;
+  ProcedureProfile& procedure = profile.procedures.emplace_back();
+  procedure.blocks.resize(1);
+  auto bytes = encode_profile(profile);
+  store<uint32_t>(bytes.data() + 8, 2);
+  EXPECT_EQ(error_of(bytes), "");
+  procedure.switches.push_back({0});
+  bytes = encode_profile(profile);
+  EXPECT_EQ(error_of(bytes), "");
+  store<uint32_t>(bytes.data() + 8, 2);
+  EXPECT_TRUE(error_of(bytes).starts_with("p.profile: the profile is damaged: a flag is not known"))
+      << error_of(bytes);
+}
+
 TEST(ProfileFormat, DamageIsRefused) {
   Random random(2);
   const std::vector<uint8_t> bytes = encode_profile(random_profile(random));

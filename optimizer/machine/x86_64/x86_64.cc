@@ -32,8 +32,8 @@ uint64_t arrange(std::span<const Instruction> run, uint32_t* places) {
 
 // The cache of micro-ops and the branch predictor work by lines of 64 bytes: a cycle for each line
 // that straight code lies in. On Zen 3 a round of 15 handlers of an interpreter took 5% less time for
-// each line fewer (bench/journal/x86-64-layouts.md, "Lines of 64 bytes"). In 16 KB, half of the
-// first-level cache, padding costs next to no misses.
+// each line fewer (bench/journal/x86-64-layouts.md, "Lines of 64 bytes"). In 8 KB, a quarter of the
+// first-level cache, padding costs next to no misses; in 11 KB it cost a program 22% more.
 constexpr uint64_t kFetched = 64;
 
 uint32_t lines_fetched(std::span<const Instruction> before, std::span<const Instruction> code,
@@ -45,7 +45,7 @@ uint32_t lines_fetched(std::span<const Instruction> before, std::span<const Inst
   return static_cast<uint32_t>(lines - fetched);
 }
 
-constexpr IssueModel kIssue{.period = kFetched, .most_code = 16 * 1024, .cycles = lines_fetched};
+constexpr IssueModel kIssue{.period = kFetched, .most_code = 8 * 1024, .cycles = lines_fetched};
 
 /// Of one byte each: code may be written over any part of them.
 void fill(std::span<uint8_t> groups) {
