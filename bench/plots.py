@@ -160,16 +160,17 @@ def stacked(name, rows, parts, x_label, marks=None, whole=False):
     return _svg(figure, name)
 
 
-def bars(name, groups, series, y_label):
+def bars(name, groups, series, y_label, halves=None):
     """Groups of vertical bars of percentages: groups [(label, [value, ...])], series [(label,
-    colour)]."""
+    colour)]; None is no bar. `halves`: as the values of groups, half of each interval."""
     figure, axes = plt.subplots(figsize=(7.6, 4.2))
     width = 0.8 / len(series)
     for index, (label, colour) in enumerate(series):
         places = [g - 0.4 + (index + 0.5) * width for g in range(len(groups))]
-        values = [values[index] for _, values in groups]
-        axes.bar(places, values, width * 0.92, color=colour, label=label)
-        if len(series) <= 2:
+        values = [values[index] or 0 for _, values in groups]
+        errors = halves and [each[index] or 0 for each in halves]
+        axes.bar(places, values, width * 0.92, color=colour, label=label, yerr=errors, ecolor="#555555", error_kw={"linewidth": 0.8})
+        if len(series) <= 2 and len(groups) <= 8:
             for place, value in zip(places, values):
                 axes.annotate(
                     percent(value),
@@ -182,6 +183,8 @@ def bars(name, groups, series, y_label):
     axes.axhline(0, color="#555555", linewidth=0.8)
     axes.set_xticks(range(len(groups)), [label for label, _ in groups])
     axes.tick_params(axis="x", length=0)
+    if len(groups) > 8:
+        axes.tick_params(axis="x", labelsize=9)
     axes.grid(axis="x", visible=False)
     axes.margins(x=0.02)
     _percent_axis(axes.yaxis)

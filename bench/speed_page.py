@@ -1,26 +1,35 @@
 """The page of speed.py: a plot for each column, and the table. Needs matplotlib."""
 
 import html
+import math
+import statistics
 
 import plots
 
 COLOURS = {"bolt": plots.ORANGE, "respike": plots.BLUE, "gcc": plots.GREEN, "lld": plots.PURPLE}
 STYLE = "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em}svg{width:100%}"
 STYLE += "table{border-collapse:collapse;font-size:14px}td,th{padding:2px 10px;text-align:right;border-bottom:1px solid #ddd}"
+STYLE += "td:nth-child(-n+2),th:nth-child(-n+2){text-align:left}"
 
 
 def plot(measured, column, title, change):
-    """Bars of changes in percent; programs that a tool failed on have none."""
+    """Bars of changes in percent, with intervals where there are any, and of their geometric means."""
+    originals = [results["original"] for results in measured.values()]
     tools = [tool for tool in next(iter(measured.values())) if tool != "original"]
-    groups = []
-    for program, results in measured.items():
-        values = [
-            100 * change(results["original"], results[tool], column)[0] if column in results.get(tool, {}) else 0
-            for tool in tools
-        ]
-        groups.append((program, values))
+    tools = [tool for tool in tools if any(results.get(tool, {}).get(column) for results in measured.values())]
+    changes = [
+        [change(original, results[tool], column) if results.get(tool, {}).get(column) else (None, None) for tool in tools]
+        for original, results in zip(originals, measured.values())
+    ]
+    groups = [(program.replace("_", "\n"), [mean and 100 * mean for mean, _ in row]) for program, row in zip(measured, changes)]
+    halves = [[half and 100 * half for _, half in row] for row in changes]
+    if len(measured) > 1:
+        of_tools = [[math.log(1 + mean) for mean, _ in each if mean is not None] for each in zip(*changes)]
+        groups.append(("mean", [100 * (math.exp(statistics.fmean(each)) - 1) for each in of_tools]))
+        halves.append([None] * len(tools))
     series = [(tool, COLOURS.get(tool, plots.GREY)) for tool in tools]
-    return plots.bars(column, groups, series, f"change of {title}")
+    intervals = halves if any(half for row in halves for half in row) else None
+    return plots.bars(column, groups, series, f"change of {title}", intervals)
 
 
 def table(text):
@@ -38,9 +47,10 @@ def table(text):
 def page(measured, columns, titles, change, text):
     parts = ["<!doctype html><html lang='en'><meta charset='utf-8'><title>x86-64 layouts side by side</title>"]
     parts.append(f"<style>{STYLE}</style><h1>What layouts for x86-64 gain</h1>")
-    parts.append("<p>Profiles are of the training input, figures of the reference input.</p>")
+    parts.append("<p>Profiles are of the training input, figures of the reference input. Changes are against the original; "
+                 "lines on bars of time are the 95% interval of the mean ratio.</p>")
     for column in columns:
         if all(column in results["original"] for results in measured.values()):
-            parts.append(f"<h2>{html.escape(titles[column].capitalize())}</h2>")
+            parts.append(f"<h2>{html.escape(titles[column][0].upper() + titles[column][1:])}</h2>")
             parts.append(plot(measured, column, titles[column], change))
     return "\n".join([*parts, "<h2>All figures</h2>", table(text), "</html>"]) + "\n"
