@@ -3,7 +3,7 @@
 
   bench/peers.py [--bolt llvm-bolt-22] [--only REGEX] [--image NAME=PATH[,ARGUMENT...]] [--runs 3]
                  [--inputs FOLDER] > table.md
-  bench/peers.py --speed [--short] [--programs sqlite3,lua] [--pairs 15] [--folder build/speed]
+  bench/peers.py --speed [--short] [--programs sqlite3,lua] [--pairs 20] [--folder build/speed]
                  [--html FILE] > tables.md
 
 Each tool counts the program's run, lays the program out by that profile, and the output runs the
@@ -19,8 +19,9 @@ rustc, libraries for static linking) is left out with a line on stderr. --image 
 was linked with --emit-relocs: it runs with the arguments, and may be repeated. --inputs keeps the
 programs in a folder, and takes those that are there already.
 
---speed prints what layouts gain instead, and how much profiles of older builds keep of it: speed.py
-with all its tools and models, then stale_profiles.py."""
+--speed prints what layouts gain instead, by speed.py: counts and processor time of the reference
+inputs (--short: of a fifth of them) with all tools, modelled cycles of a fifth; then what profiles of
+older builds keep of the gain, by stale_profiles.py. It makes the tables of docs/results.md."""
 
 import argparse
 import dataclasses
@@ -361,18 +362,22 @@ def table(inputs, tools, runs, scratch):
 
 
 def speed(args):
+    """Counts and processor time of whole reference inputs, cycles of short ones, older profiles."""
     import stale_profiles
 
     common = ["--respike", args.respike, "--bolt", args.bolt, "--folder", args.folder]
-    common += ["--short"] if args.short else []
+    short = ["--short"] if args.short else []
     wanted = args.programs.split(",") if args.programs else []
-    words = ["--tools", "original,bolt,respike,gcc,lld", "--models", "zen3,goldencove", "--pairs", args.pairs]
-    words += ["--programs", args.programs] if wanted else []
-    words += ["--html", args.html] if args.html else []
-    run = [(HERE / "speed.py", *words, *common)]
+    programs = ["--programs", args.programs] if wanted else []
+    page = ["--html", args.html] if args.html else []
+    figures, cycles = ["--tools", "original,bolt,respike,gcc,lld", "--pairs", args.pairs], ["--models", "zen3,goldencove"]
+    run = [
+        (HERE / "speed.py", *figures, *programs, *page, *short, *common),
+        (HERE / "speed.py", *cycles, *programs, "--short", *common),
+    ]
     older = [name for name in stale_profiles.PROGRAMS if not wanted or name in wanted]
     if older:
-        run.append((HERE / "stale_profiles.py", "--programs", ",".join(older), *common))
+        run.append((HERE / "stale_profiles.py", "--programs", ",".join(older), "--short", *common))
     for command in run:
         subprocess.run([sys.executable, *map(str, command)], check=True)
         print(flush=True)
@@ -389,7 +394,7 @@ def main():
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--short", action="store_true", help="with --speed: a fifth of the reference inputs")
     parser.add_argument("--programs", help="with --speed: only these")
-    parser.add_argument("--pairs", default="15", help="with --speed: of runs for the processor time")
+    parser.add_argument("--pairs", default="20", help="with --speed: of runs for the processor time")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build" / "speed", help="with --speed: where all is kept")
     parser.add_argument("--html", help="with --speed: write a page with plots")
     args = parser.parse_args()

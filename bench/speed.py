@@ -163,6 +163,10 @@ def interval(before, after):
 def measure(lab, program, tools, pairs, counts=True):
     """{tool: what its image takes}, or what happened instead."""
     expected = lab.behaviour(program.image, program.reference)
+    for what, ends in (("training", lab.behaviour(program.image, program.training)), ("reference", expected)):
+        failed = [status for _, status in ends if status != 0]
+        if failed:
+            print(f"speed: {program.name}: the {what} input ends with status {failed[0]}: it is not what it should be", file=sys.stderr)
     images, results = {}, {}
     for tool in tools:
         folder = lab.folder / "outputs" / program.name / tool.name.replace(" ", "_")
@@ -183,15 +187,18 @@ def measure(lab, program, tools, pairs, counts=True):
 
 
 def change(original, result, name):
+    """(the change, half of its interval or None); (None, None) where a figure of either is missing."""
+    if original.get(name) in (None, []) or result.get(name) in (None, []):
+        return None, None
     if name == "seconds":
         return interval(original[name], result[name])
-    return result[name] / max(1, original[name]) - 1, None
+    return max(1, result[name]) / max(1, original[name]) - 1, None
 
 
 def show(original, result, name):
-    if name not in original or name not in result:
-        return "-"
     mean, half = change(original, result, name)
+    if mean is None:
+        return "-"
     return f"{mean:+.1%}" if half is None else f"{mean:+.1%} ± {half:.1%}"
 
 
@@ -200,11 +207,8 @@ def mean_row(measured, tool, columns, against="original"):
     interval, the programs' intervals being independent."""
     cells, programs = [], 0
     for column in columns:
-        changes = [
-            change(results[against], results[tool], column)
-            for results in measured.values()
-            if results.get(tool, {}).get(column) and results.get(against, {}).get(column)
-        ]
+        changes = [change(results.get(against, {}), results.get(tool, {}), column) for results in measured.values()]
+        changes = [each for each in changes if each[0] is not None]
         if changes:
             mean = math.exp(statistics.fmean(math.log(1 + each) for each, _ in changes)) - 1
             halves = [half for _, half in changes if half is not None]

@@ -14,13 +14,12 @@ STYLE += "td:nth-child(-n+2),th:nth-child(-n+2){text-align:left}"
 
 def plot(measured, column, title, change):
     """Bars of changes in percent, with intervals where there are any, and of their geometric means."""
-    originals = [results["original"] for results in measured.values()]
     tools = [tool for tool in next(iter(measured.values())) if tool != "original"]
-    tools = [tool for tool in tools if any(results.get(tool, {}).get(column) for results in measured.values())]
-    changes = [
-        [change(original, results[tool], column) if results.get(tool, {}).get(column) else (None, None) for tool in tools]
-        for original, results in zip(originals, measured.values())
-    ]
+    by_tool = {
+        tool: [change(results["original"], results.get(tool, {}), column) for results in measured.values()] for tool in tools
+    }
+    tools = [tool for tool in tools if any(mean is not None for mean, _ in by_tool[tool])]
+    changes = list(zip(*(by_tool[tool] for tool in tools)))
     groups = [(program.replace("_", "\n"), [mean and 100 * mean for mean, _ in row]) for program, row in zip(measured, changes)]
     halves = [[half and 100 * half for _, half in row] for row in changes]
     if len(measured) > 1:

@@ -4,8 +4,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -206,7 +206,7 @@ struct MergeArguments {
 };
 
 /// Splits PROFILE or PROFILE:WEIGHT. Text behind the last colon that is no number belongs to the
-/// name. A number that no double can hold is infinity.
+/// name. A number that is too large for a double is infinity, one that is too small is 0.
 std::pair<std::string, double> weighted(const std::string& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos) return {text, 1.0};
@@ -214,7 +214,7 @@ std::pair<std::string, double> weighted(const std::string& text) {
   const auto [end, error] =
       std::from_chars(text.data() + colon + 1, text.data() + text.size(), weight);
   if (error == std::errc::invalid_argument || end != text.data() + text.size()) return {text, 1.0};
-  if (error == std::errc::result_out_of_range) weight = std::numeric_limits<double>::infinity();
+  if (error == std::errc::result_out_of_range) weight = std::strtod(&text[colon + 1], nullptr);
   return {text.substr(0, colon), weight};
 }
 

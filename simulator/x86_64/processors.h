@@ -12,9 +12,9 @@
 //         translation buffers, with its sources
 //   IOM   Intel 64 and IA-32 Architectures Optimization Reference Manual; not at hand: memory
 //   C&C   chipsandcheese.com, "Popping the Hood on Golden Cove", 2021: what was measured; memory
-//   EPYC  what was left of the processor time of SQLite and bzip2 on an EPYC 7003 of 3.2 GHz when the
-//         other parts of the model were taken away: 0.18 to 0.31 cycles an instruction, the less the
-//         less other work the machine had
+//   EPYC  what was left of the processor time of SQLite and bzip2 on an EPYC 7003 of 3.2 GHz when
+//         the other parts of the model were taken away: 0.18 to 0.31 cycles an instruction, the
+//         less the less other work the machine had
 //   memory   remembered without the source at hand
 //   assumed  not known
 //

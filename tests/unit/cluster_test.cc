@@ -76,6 +76,26 @@ TEST(Placement, HoldsEveryPieceOnce) {
   EXPECT_TRUE(place_by_affinity({}, {}, {}).empty());
 }
 
+/// A jump with more targets than the sort looks at: the strongest of them count.
+TEST(Placement, JumpsWithManyTargets) {
+  constexpr uint32_t kTargets = 9000;
+  const std::vector<uint64_t> sizes(kTargets + 1, 16);
+  std::vector<double> heat = {0};
+  std::vector<Affinity> affinities;
+  for (uint32_t target = 1; target <= kTargets; ++target) {
+    const double weight = 10.0 * target;
+    affinities.push_back({0, target, weight, 16});
+    heat.push_back(16 * weight);
+    heat[0] += 16 * weight;
+  }
+  const std::vector<uint32_t> order = place_cache_directed(sizes, heat, affinities);
+  ASSERT_TRUE(is_permutation_of(order, kTargets + 1));
+  const auto place = [&](uint32_t piece) {
+    return std::find(order.begin(), order.end(), piece) - order.begin();
+  };
+  EXPECT_LT(std::abs(place(0) - place(kTargets)), 130);  // a chain of the sort has 128 pieces
+}
+
 TEST(Placement, TakesAnyCounts) {
   const std::vector<uint64_t> sizes = {4, 1 << 20, 64};
   const std::vector<double> heat = {0x1p64 * 4, 0x1p64 * (1 << 20), 0};

@@ -79,6 +79,14 @@ TEST(ProfileFormat, SwitchesOfVersion2AreRefused) {
       << error_of(bytes);
 }
 
+TEST(ProfileFormat, UnknownFlagsAreRefused) {
+  std::vector<uint8_t> bytes = encode_procedure({});
+  constexpr size_t kFlags = 10;  // behind an empty name, an address of one byte, and a signature
+  EXPECT_NO_THROW(decode_procedure(bytes));
+  bytes[kFlags] |= 8;
+  EXPECT_THROW(decode_procedure(bytes), Error);
+}
+
 TEST(ProfileFormat, DamageIsRefused) {
   Random random(2);
   const std::vector<uint8_t> bytes = encode_profile(random_profile(random));

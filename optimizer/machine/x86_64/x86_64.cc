@@ -31,9 +31,9 @@ uint64_t arrange(std::span<const Instruction> run, uint32_t* places) {
 }
 
 // The cache of micro-ops and the branch predictor work by lines of 64 bytes: a cycle for each line
-// that straight code lies in. On Zen 3 a round of 15 handlers of an interpreter took 5% less time for
-// each line fewer (bench/journal/x86-64-layouts.md, "Lines of 64 bytes"). In 8 KB, a quarter of the
-// first-level cache, padding costs next to no misses; in 11 KB it cost a program 22% more.
+// that straight code lies in. On Zen 3 a round of 15 handlers of an interpreter took 5% less time
+// for each line fewer (bench/journal/x86-64-layouts.md, "Lines of 64 bytes"). In 8 KB, a quarter of
+// the first-level cache, padding costs next to no misses; in 11 KB it cost a program 22% more.
 constexpr uint64_t kFetched = 64;
 
 uint32_t lines_fetched(std::span<const Instruction> before, std::span<const Instruction> code,
