@@ -352,7 +352,7 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 }
 
 std::string describe_gain(const OptimizeResult& result) {
-  if (result.left_as_it_is) return "no gain; the code stays as it is";
+  if (result.left_as_it_is) return "too small a gain; the code stays as it is";
   const auto change = [](double before, double after, std::string_view what) {
     const double percent = before == 0 ? 0 : 100 * (after / before - 1);
     return fmt::format("{:.1f}% {} {}", std::abs(percent), percent > 0 ? "more" : "fewer", what);
