@@ -166,7 +166,7 @@ def measure(lab, program, tools, pairs, counts=True):
     for what, ends in (("training", lab.behaviour(program.image, program.training)), ("reference", expected)):
         failed = [status for _, status in ends if status != 0]
         if failed:
-            print(f"speed: {program.name}: the {what} input ends with status {failed[0]}: it is not what it should be", file=sys.stderr)
+            print(f"speed: {program.name}: the original fails on the {what} input, with status {failed[0]}", file=sys.stderr)
     images, results = {}, {}
     for tool in tools:
         folder = lab.folder / "outputs" / program.name / tool.name.replace(" ", "_")
@@ -210,7 +210,7 @@ def mean_row(measured, tool, columns, against="original"):
         changes = [change(results.get(against, {}), results.get(tool, {}), column) for results in measured.values()]
         changes = [each for each in changes if each[0] is not None]
         if changes:
-            mean = math.exp(statistics.fmean(math.log(1 + each) for each, _ in changes)) - 1
+            mean = statistics.geometric_mean(1 + each for each, _ in changes) - 1
             halves = [half for _, half in changes if half is not None]
             interval_of_mean = f" ± {math.hypot(*halves) / len(halves):.1%}" if halves else ""
             cells.append(f"{mean:+.1%}{interval_of_mean}")

@@ -1,7 +1,6 @@
 """The page of speed.py: a plot for each column, and the table. Needs matplotlib."""
 
 import html
-import math
 import statistics
 
 import plots
@@ -23,8 +22,8 @@ def plot(measured, column, title, change):
     groups = [(program.replace("_", "\n"), [mean and 100 * mean for mean, _ in row]) for program, row in zip(measured, changes)]
     halves = [[half and 100 * half for _, half in row] for row in changes]
     if len(measured) > 1:
-        of_tools = [[math.log(1 + mean) for mean, _ in each if mean is not None] for each in zip(*changes)]
-        groups.append(("mean", [100 * (math.exp(statistics.fmean(each)) - 1) for each in of_tools]))
+        ratios = [[1 + mean for mean, _ in each if mean is not None] for each in zip(*changes)]
+        groups.append(("mean", [100 * (statistics.geometric_mean(each) - 1) for each in ratios]))
         halves.append([None] * len(tools))
     series = [(tool, COLOURS.get(tool, plots.GREY)) for tool in tools]
     intervals = halves if any(half for row in halves for half in row) else None

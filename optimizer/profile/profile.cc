@@ -106,7 +106,8 @@ void read_procedure(ByteReader& in, uint32_t version, ProcedureProfile& procedur
   procedure.address = read_difference(in, before);
   procedure.signature = in.read<uint64_t>();
   const unsigned flags = in.read<uint8_t>();
-  if (flags >= kSwitches * (version < kWithSwitches ? 1 : 2)) throw Error("a flag is not known");
+  const unsigned known = kExact | kEntered | (version < kWithSwitches ? 0u : kSwitches);
+  if ((flags & ~known) != 0) throw Error("a flag is not known");
   procedure.exact = (flags & kExact) != 0;
   const auto count = [&] { return (flags & kEntered) != 0 ? in.uleb128() : 0; };
   read_nodes(in, procedure.nodes);
