@@ -199,6 +199,7 @@ Json forecast_to_json(const OptimizeResult& result) {
                           {"taken_branches_after", each.output.taken},
                           {"other_order", each.kept}});
   return {{"left_as_it_is", result.left_as_it_is},
+          {"missed_gain", result.missed_gain},
           {"before", cost_to_json(result.forecast.input)},
           {"after", cost_to_json(result.forecast.output)},
           {"unknown_calls", result.forecast.unknown_calls},

@@ -5,6 +5,8 @@
 //   image optimize prog fast     give the output with -o: -o fast
 //   measure prog                 the program stands behind --: respike measure -- prog
 //   exec prog make check         the command stands behind --: respike exec prog -- make check
+//   compare prog                 give two programs: respike compare BEFORE AFTER; ...
+//   optimize prog -o fast        of an image: respike image optimize prog -o fast
 //   optimise prog                unknown command optimise, did you mean optimize? ...
 
 #include "cli/usage.h"
@@ -83,6 +85,28 @@ std::string misplaced_words(std::string_view command, const CLI::App& group,
                      group.get_option("AFTER")->as<std::string>(), fmt::join(extra, " "));
 }
 
+bool has_command(const CLI::App& group, const std::string& name) {
+  return !group
+              .get_subcommands([&](const CLI::App* command) { return command->get_name() == name; })
+              .empty();
+}
+
+/// The message for an output that belongs to the command of the same name for images; empty when
+/// there is none.
+std::string misplaced_output(const CLI::App& app, const CLI::App& group,
+                             const std::vector<std::string>& extra) {
+  const bool output = std::ranges::any_of(
+      extra, [](const auto& w) { return w == "-o" || w.starts_with("--output"); });
+  const CLI::Option* name = group.get_option_no_throw("NAME");
+  const auto images =
+      app.get_subcommands([](const CLI::App* c) { return c->get_name() == "image"; });
+  if (!output || group.get_parent() != &app || name == nullptr || images.empty() ||
+      !has_command(*images[0], group.get_name()))
+    return "";
+  return fmt::format("not expected: {0}; of an image: respike image {1} {2} {0}",
+                     fmt::join(extra, " "), group.get_name(), name->as<std::string>());
+}
+
 std::string missing_output(const std::vector<std::string>& extra) {
   const bool named = extra.size() == 1 && !extra[0].starts_with('-');
   return named ? fmt::format("give the output with -o: -o {}", extra[0])
@@ -107,9 +131,17 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
     return fmt::format("unknown option {}{}", *option, meant);
   if ((too_many || too_few) && (name == "measure" || name == "compare" || name == "exec"))
     if (const std::string text = misplaced_words(name, *group, extra); !text.empty()) return text;
+  if (too_few && name == "compare" && extra.empty() && group->get_option("BEFORE")->count() != 0)
+    return "give two programs: respike compare BEFORE AFTER; the name of an application stands "
+           "alone";
   const CLI::Option* output = group->get_option_no_throw("--output");
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && output != nullptr &&
+      std::string_view(error.what()).starts_with("--output"))
+    return missing_output({});
   if (too_few && output != nullptr && output->get_required() && output->count() == 0)
     return missing_output(extra);
+  if (const std::string text = misplaced_output(app, *group, extra); too_many && !text.empty())
+    return text;
   if (too_many && !extra.empty()) return fmt::format("not expected: {}", fmt::join(extra, " "));
   return error.what();
 }

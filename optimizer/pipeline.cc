@@ -174,8 +174,11 @@ Draft make_copy(const Image& image, OptimizeResult& result) {
       procedure.reason = kNoGain;
     }
   result.left_as_it_is = true;
+  const double before = result.forecast.input.cycles;
+  result.missed_gain = before == 0 ? 0 : 1 - result.forecast.output.cycles / before;
   result.forecast.output = result.forecast.input;
-  result.dropped_gp_loads = result.dropped_nops = result.direct_imports = result.copied_tails = result.changed_hints = 0;
+  result.dropped_gp_loads = result.dropped_nops = result.direct_imports = result.copied_tails =
+      result.changed_hints = 0;
   result.hot_cold = {};
   return draft;
 }
@@ -352,7 +355,11 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 }
 
 std::string describe_gain(const OptimizeResult& result) {
-  if (result.left_as_it_is) return "too small a gain; the code stays as it is";
+  if (result.left_as_it_is)
+    return result.missed_gain < 0.0005
+               ? "no gain; the code stays as it is"
+               : fmt::format("{:.1f}% fewer cycles, too small a gain; the code stays as it is",
+                             100 * result.missed_gain);
   const auto change = [](double before, double after, std::string_view what) {
     const double percent = before == 0 ? 0 : 100 * (after / before - 1);
     return fmt::format("{:.1f}% {} {}", std::abs(percent), percent > 0 ? "more" : "fewer", what);

@@ -30,9 +30,9 @@ struct OptimizeOptions {
   uint64_t seed = 1;
   std::vector<std::string> only;  // see procedures_named(); empty: all
   std::vector<std::string> skip;
-  std::string description;  // for the provenance note
-  std::string fingerprint;  // likewise, of this Respike
-  bool list_places = false;  // fills OptimizeResult::places
+  std::string description;            // for the provenance note
+  std::string fingerprint;            // likewise, of this Respike
+  bool list_places = false;           // fills OptimizeResult::places
   const Image* debug_file = nullptr;  // of the image (debug/debug_file.h): rewritten, too
   std::string debug_file_name;        // of the new debug file
   Progress progress;
@@ -65,7 +65,8 @@ struct OptimizeResult {
   uint64_t dropped_gp_loads = 0;
   HotColdResult hot_cold;
   Forecast forecast;           // Order::profiled, with a profile
-  bool left_as_it_is = false;  // nothing is gained: see OptimizeOptions::only_if_gained
+  bool left_as_it_is = false;  // too little is gained: see OptimizeOptions::only_if_gained
+  double missed_gain = 0;  // then: the part of the input's cycles that a layout would have saved
   uint64_t procedures = 0;
   uint64_t moved = 0;  // procedures that a layout may move
   std::vector<ProcedureNote> opaque;

@@ -416,9 +416,12 @@ Violation Verifier::ending() const {
         return here("its indirect jump has an edge that is not indirect");
       break;
     case ControlFlow::return_jump:
-    case ControlFlow::stop:
       if (all != fall_through || fall_through != skipped)
         return here("nothing follows its last instruction, but it has an edge");
+      break;
+    case ControlFlow::stop:
+      if (all != fall_through || fall_through < skipped || fall_through > 1)
+        return here("its stop needs at most one fall-through edge and no other");
       break;
   }
   return std::nullopt;

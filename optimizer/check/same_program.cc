@@ -239,8 +239,7 @@ bool Comparison::step(Cursor& x, Cursor& y) {
   const ControlFlow after_flow = flow_of(after_, y_list, y.at.index);
   if (is_call(flow) && after_flow == ControlFlow::indirect_call && call_same_pointer(x, y))
     return call_behind(x, y), false;
-  if (flow != after_flow)
-    return differ_in_code(x, y, "the instructions differ"), false;
+  if (flow != after_flow) return differ_in_code(x, y, "the instructions differ"), false;
   if (flow == ControlFlow::conditional_branch) return conditional_branch(x, y), false;
   if (!same_operation(i, j)) return differ_in_code(x, y, "the instructions differ"), false;
 
@@ -505,10 +504,13 @@ void Comparison::indirect_jump(const Cursor& x, const Cursor& y) {
     return differ(x, y, "the operands differ");
 }
 
-/// Pairs the places to which control goes when a predicate skips a jump.
+/// Pairs the places to which control goes when a predicate skips a jump, or a handler a stop.
 void Comparison::way_past(const Cursor& x, const Cursor& y) {
-  pair(successor(x.at, *x.block, Edge::Kind::fall_through),
-       successor(y.at, *y.block, Edge::Kind::fall_through), x, y, "the way past the jump");
+  const CodeLocation past = successor(x.at, *x.block, Edge::Kind::fall_through);
+  // Where no code of the procedure follows a stop, nobody goes on: a layout may put any code there.
+  const ControlFlow flow = before_.machine.facts(x.block->instructions.back()).flow;
+  if (flow == ControlFlow::stop && is_absent(past)) return;
+  pair(past, successor(y.at, *y.block, Edge::Kind::fall_through), x, y, "the way past it");
 }
 
 /// Whether the calls at the ends of two blocks were compared with each other, or may still be.

@@ -22,6 +22,7 @@
 #include "optimizer/lift/jump_sources.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "optimizer/base/equal_span.h"
@@ -50,29 +51,29 @@ void JumpSources::find_predecessors() {
   }
 }
 
-/// Follows values back to the instructions that define them. define(instruction, operands, place,
-/// next) adds to `next` the registers that the definition passes on; the search ends when it
-/// returns false. Paths also end at calls that change the register, and at the entry. False when
-/// the search ended early.
+std::vector<Register> JumpSources::plain_uses(const Operands& operands) const {
+  std::vector<Register> registers;
+  for (unsigned u = 0; u < operands.uses; ++u)
+    if (is_plain(operands.registers[u])) registers.push_back(operands.registers[u]);
+  return registers;
+}
+
+// ---- ways back ----
+
+/// Follows values back to the instructions that define them. define(instruction, place, next) adds
+/// to `next` the registers that the definition passes on; the search ends when it returns false.
+/// Paths also end at calls that change the register, at the entry, and at labels to which nothing
+/// known leads. False when the search ended early.
 template <typename F>
-bool JumpSources::follow(std::vector<Place> work, F define) {
+bool JumpSources::follow(Walk& walk, const std::vector<Place>& from, F define) {
   if (predecessors_.empty()) find_predecessors();
-  std::set<Place> seen(work.begin(), work.end());
+  std::vector<Place> work;
   const auto visit = [&](const Place& place) {
-    if (seen.insert(place).second) work.push_back(place);
+    if (walk.seen.insert(place).second) work.push_back(place);
   };
+  for (const Place& place : from) visit(place);
   std::vector<Register> next;
-  std::set<Place> labels;  // where paths ended that nothing known leads to
-  bool found = false;
-  while (!work.empty() || (!found && !labels.empty())) {
-    if (work.empty()) {
-      complete_ = false;
-      for (const Place& label : labels)
-        for (const BlockId jump : jumps_)
-          visit({jump, procedure_.blocks[jump].instructions.size(), label.value});
-      labels.clear();
-      continue;
-    }
+  while (!work.empty()) {
     const Place place = work.back();
     work.pop_back();
     const BasicBlock& block = procedure_.blocks[place.block];
@@ -87,13 +88,13 @@ bool JumpSources::follow(std::vector<Place> work, F define) {
       if (std::ranges::find(defs, place.value) == defs.end()) continue;
       open = false;
       next.clear();
-      if (!define(instruction, operands, Place{place.block, i, place.value}, next)) return false;
-      found |= next.empty();
+      if (!define(instruction, Place{place.block, i, place.value}, next)) return false;
+      walk.found |= next.empty();
       for (const Register r : next) visit({place.block, i, r});
     }
     if (!open) continue;
     const bool entry = block.has(BasicBlock::kEntry) || place.block == 0;
-    if (predecessors_[place.block].empty() && !entry) labels.insert(place);
+    if (predecessors_[place.block].empty() && !entry) walk.at_labels.insert(place.value);
     complete_ &= !entry && !predecessors_[place.block].empty() && !has_other_ways_[place.block];
     for (const BlockId before : predecessors_[place.block]) {
       const auto& list = procedure_.blocks[before].instructions;
@@ -108,89 +109,163 @@ bool JumpSources::follow(std::vector<Place> work, F define) {
   return true;
 }
 
+/// Follows the values that the registers have at the jumps, and so on for labels on the way, until
+/// a path ends at a definition.
+template <typename F>
+bool JumpSources::follow_from_jumps(Registers registers, F define) {
+  complete_ = false;
+  Walk walk;
+  Registers followed;
+  while (!walk.found && !registers.empty()) {
+    std::vector<Place> from;
+    for (const Register r : registers)
+      for (const BlockId jump : jumps_)
+        from.push_back({jump, procedure_.blocks[jump].instructions.size(), r});
+    if (!follow(walk, from, define)) return false;
+    followed.insert(registers.begin(), registers.end());
+    registers.clear();
+    std::ranges::set_difference(walk.at_labels, followed,
+                                std::inserter(registers, registers.end()));
+  }
+  return true;
+}
+
+// ---- tables ----
+
 /// Whether the register holds the address of a table of distances on all paths. Adds the addresses
 /// to `tables`.
 bool JumpSources::is_table(const Place& place, std::vector<uint64_t>& tables) {
   bool found = false;
-  const bool followed =
-      follow({place}, [&](const Instruction& instruction, const Operands& operands, const Place&,
-                          std::vector<Register>& next) {
-        const uint64_t at = program_.origin_base + instruction.origin;
-        bool is_base = false;
-        for (const TableReference& table :
-             equal_span(lifter_.tables, at, &TableReference::place))
-          if (std::ranges::binary_search(bases_, table.table)) {
-            tables.push_back(table.table);
-            is_base = true;
-          }
-        if (is_base) return found = true;
-        const ValueSource source = lifter_.machine.facts(instruction).source;
-        if (source != ValueSource::copied && source != ValueSource::selected) return false;
-        for (unsigned u = 0; u < operands.uses; ++u)
-          if (is_plain(operands.registers[u])) next.push_back(operands.registers[u]);
-        return true;
-      });
-  return followed && found;
+  Walk walk;
+  if (!follow(walk, {place},
+              [&](const Instruction& instruction, const Place&, std::vector<Register>& next) {
+                return define_table(instruction, next, tables, found);
+              }))
+    return false;
+  if (walk.found || walk.at_labels.empty()) return found;
+  complete_ = false;
+  const auto& at_labels = tables_from_jumps(walk.at_labels);
+  if (!at_labels) return false;
+  tables.insert(tables.end(), at_labels->begin(), at_labels->end());
+  return true;
 }
+
+/// The tables whose addresses the registers hold at the jumps; nullopt when they hold other values.
+const std::optional<std::vector<uint64_t>>& JumpSources::tables_from_jumps(
+    const Registers& registers) {
+  const auto [known, fresh] = tables_from_jumps_.try_emplace(registers);
+  if (!fresh) return known->second;
+  bool found = false;
+  std::vector<uint64_t> tables;
+  if (follow_from_jumps(
+          registers,
+          [&](const Instruction& instruction, const Place&, std::vector<Register>& next) {
+            return define_table(instruction, next, tables, found);
+          }) &&
+      found)
+    known->second = std::move(tables);
+  return known->second;
+}
+
+/// What a definition of a table's address passes on. False when it makes no such address.
+bool JumpSources::define_table(const Instruction& instruction, std::vector<Register>& next,
+                               std::vector<uint64_t>& tables, bool& found) const {
+  const uint64_t at = program_.origin_base + instruction.origin;
+  bool is_base = false;
+  for (const TableReference& table : equal_span(lifter_.tables, at, &TableReference::place))
+    if (std::ranges::binary_search(bases_, table.table)) {
+      tables.push_back(table.table);
+      is_base = true;
+    }
+  if (is_base) return found = true;
+  const ValueSource source = lifter_.machine.facts(instruction).source;
+  if (source != ValueSource::copied && source != ValueSource::selected) return false;
+  next = plain_uses(lifter_.machine.operands(instruction));
+  return true;
+}
+
+// ---- targets ----
 
 JumpSources::Sources JumpSources::of(BlockId jump) {
   Sources sources;
   complete_ = true;
   bool only_tables = true;
-  const auto define = [&](const Instruction& instruction, const Operands& operands,
-                          const Place& place, std::vector<Register>& next) {
-    const bool forms = lifter_.machine.whole->forms_address(instruction);
-    const auto relative =
-        instruction.has_reference() ? std::nullopt : lifter_.machine.whole->relative(instruction);
-    const auto used = [&] {
-      std::vector<Register> registers;
-      for (unsigned u = 0; u < operands.uses; ++u)
-        if (is_plain(operands.registers[u])) registers.push_back(operands.registers[u]);
-      return registers;
-    };
-    switch (lifter_.machine.facts(instruction).source) {
-      case ValueSource::loaded:
-        only_tables = false;
-        if (relative)
-          sources.words.push_back(program_.origin_base + static_cast<uint64_t>(*relative));
-        else
-          sources.memory = true;
-        return true;
-      case ValueSource::copied:
-      case ValueSource::selected:
-        next = used();
-        return true;
-      case ValueSource::equality:
-        only_tables = false;
-        return true;
-      case ValueSource::computed:
-        break;
-    }
-    if (forms && (relative || instruction.has_reference())) {
-      only_tables = false;
-      return true;
-    }
-    const std::vector<Register> parts = used();
-    const bool sum_of_table = std::ranges::any_of(parts, [&](Register r) {
-      const bool complete = complete_;
-      const bool found = is_table({place.block, place.index, r}, sources.tables);
-      if (!found) complete_ = complete;  // the other part of the sum may tell
-      return found;
-    });
-    only_tables &= sum_of_table;
-    if (!parts.empty() && !sum_of_table) sources.unknown_sum = true;
-    return true;
-  };
-  const BasicBlock& block = procedure_.blocks[jump];
-  const Instruction& last = block.instructions.back();
-  const Operands operands = lifter_.machine.operands(last);
-  std::vector<Register> next;
-  if (!define(last, operands, {jump, block.instructions.size() - 1, 0}, next)) return sources;
-  std::vector<Place> work;
-  for (const Register r : next) work.push_back({jump, block.instructions.size() - 1, r});
-  if (!work.empty() && !follow(work, define)) sources.unknown_sum = true;
+  const uint32_t end = procedure_.blocks[jump].instructions.size() - 1;
+  std::vector<Register> used;
+  if (!define_target(procedure_.blocks[jump].instructions.back(), {jump, end, 0}, used, sources,
+                     only_tables))
+    return sources;
+  std::vector<Place> from;
+  for (const Register r : used) from.push_back({jump, end, r});
+  Walk walk;
+  if (!follow(walk, from,
+              [&](const Instruction& instruction, const Place& place, std::vector<Register>& next) {
+                return define_target(instruction, place, next, sources, only_tables);
+              })) {
+    sources.unknown_sum = true;
+  } else if (!walk.found && !walk.at_labels.empty()) {
+    complete_ = false;
+    const Sources& at_labels = from_jumps(walk.at_labels);
+    sources.unknown_sum |= at_labels.unknown_sum;
+    sources.memory |= at_labels.memory;
+    sources.words.insert(sources.words.end(), at_labels.words.begin(), at_labels.words.end());
+  }
   if (!only_tables || !complete_ || sources.unknown_sum) sources.tables.clear();
   return sources;
+}
+
+/// What the registers hold at the jumps.
+const JumpSources::Sources& JumpSources::from_jumps(const Registers& registers) {
+  const auto [known, fresh] = from_jumps_.try_emplace(registers);
+  Sources& sources = known->second;
+  bool only_tables = true;
+  if (fresh && !follow_from_jumps(registers, [&](const Instruction& instruction, const Place& place,
+                                                 std::vector<Register>& next) {
+        return define_target(instruction, place, next, sources, only_tables);
+      }))
+    sources.unknown_sum = true;
+  return sources;
+}
+
+/// What a definition of a jump's target passes on. `only_tables` becomes false where the target is
+/// anything but an entry of a table.
+bool JumpSources::define_target(const Instruction& instruction, const Place& place,
+                                std::vector<Register>& next, Sources& sources, bool& only_tables) {
+  const bool forms = lifter_.machine.whole->forms_address(instruction);
+  const auto relative =
+      instruction.has_reference() ? std::nullopt : lifter_.machine.whole->relative(instruction);
+  switch (lifter_.machine.facts(instruction).source) {
+    case ValueSource::loaded:
+      only_tables = false;
+      if (relative)
+        sources.words.push_back(program_.origin_base + static_cast<uint64_t>(*relative));
+      else
+        sources.memory = true;
+      return true;
+    case ValueSource::copied:
+    case ValueSource::selected:
+      next = plain_uses(lifter_.machine.operands(instruction));
+      return true;
+    case ValueSource::equality:
+      only_tables = false;
+      return true;
+    case ValueSource::computed:
+      break;
+  }
+  if (forms && (relative || instruction.has_reference())) {
+    only_tables = false;
+    return true;
+  }
+  const std::vector<Register> parts = plain_uses(lifter_.machine.operands(instruction));
+  const bool sum_of_table = std::ranges::any_of(parts, [&](Register r) {
+    const bool complete = complete_;
+    const bool found = is_table({place.block, place.index, r}, sources.tables);
+    if (!found) complete_ = complete;  // the other part of the sum may tell
+    return found;
+  });
+  only_tables &= sum_of_table;
+  if (!parts.empty() && !sum_of_table) sources.unknown_sum = true;
+  return true;
 }
 
 }  // namespace respike

@@ -4,7 +4,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "optimizer/lift/jumps.h"
@@ -41,9 +43,27 @@ class JumpSources {
     auto operator<=>(const Place&) const = default;
   };
 
+  using Registers = std::set<Register>;
+
+  /// How far values were followed back.
+  struct Walk {
+    std::set<Place> seen;
+    Registers at_labels;  // values that paths wanted at labels to which only indirect jumps lead
+    bool found = false;   // a path ended at a definition
+  };
+
   template <typename F>
-  bool follow(std::vector<Place> work, F define);
+  bool follow(Walk& walk, const std::vector<Place>& from, F define);
+  template <typename F>
+  bool follow_from_jumps(Registers registers, F define);
+  const Sources& from_jumps(const Registers& registers);
+  const std::optional<std::vector<uint64_t>>& tables_from_jumps(const Registers& registers);
   bool is_table(const Place& place, std::vector<uint64_t>& tables);
+  bool define_table(const Instruction& instruction, std::vector<Register>& next,
+                    std::vector<uint64_t>& tables, bool& found) const;
+  bool define_target(const Instruction& instruction, const Place& place,
+                     std::vector<Register>& next, Sources& sources, bool& only_tables);
+  std::vector<Register> plain_uses(const Operands& operands) const;
   bool is_plain(Register r) const;
   void find_predecessors();
 
@@ -56,6 +76,9 @@ class JumpSources {
   std::vector<BlockId> jumps_;                      // blocks that end with an indirect jump
   std::vector<bool> has_other_ways_;  // by block: edges that are not in predecessors_ lead to it
   bool complete_ = true;              // all paths that were followed ended at definitions
+  // What registers may hold where any of the jumps goes to a label. Many jumps ask for the same.
+  std::map<Registers, Sources> from_jumps_;
+  std::map<Registers, std::optional<std::vector<uint64_t>>> tables_from_jumps_;
 };
 
 }  // namespace respike

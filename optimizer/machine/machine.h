@@ -45,7 +45,8 @@ enum class ControlFlow : uint8_t {
   indirect_call,
   indirect_jump,
   return_jump,  // a jump marked as a return
-  stop,         // control never goes on: halt, a trap that does not return
+  stop,  // a trap that does not return: halt. Where a block of the same procedure follows, it
+         // has an edge for a handler of the trap that skips the instruction
 };
 
 constexpr bool is_call(ControlFlow flow) {

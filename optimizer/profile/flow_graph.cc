@@ -143,6 +143,7 @@ class Builder {
     }
     if (entered_[b]) add(graph_.outside(), graph_.in(b), Kind::entry);
     if (leaves) return;  // a leak could not be told from the edge to outside()
+    if (flow == ControlFlow::stop) add(graph_.outside(), out, Kind::leak);  // ends, mostly
     for (const Instruction& instruction : block.instructions)
       if (!instruction.is_pseudo() && machine_.facts(instruction).system_call) {
         add(graph_.outside(), out, Kind::leak);

@@ -8,6 +8,7 @@ places with a library. Hosts of other machines skip the test.
 RESPIKE_X86_64_REWRITE_SEEDS: number of random layouts (default 3; large programs get one)."""
 
 import functools
+import json
 import os
 import pathlib
 import platform
@@ -199,7 +200,9 @@ RARE = {  # how the C files are built; a first flag that is no flag is the compi
 
 
 def rare(source, flags):
-    """Hand-written code that misleads decoders; also instrumented, since probes move code, too."""
+    """Hand-written code that misleads decoders; also instrumented, since probes move code, too.
+
+    `rewritten: NAME` in a source names a procedure that must not be left alone."""
     folder = scratch.folder()
     image = folder / source.stem
     if flags and flags[0] == "clang":
@@ -210,6 +213,9 @@ def rare(source, flags):
     else:
         compile_image(image, [source, source.with_name("main.c")], "-O2", *flags)
     check(image, 2 * SEEDS)
+    opaque = {entry["name"]: entry["reason"] for entry in json.loads(common.respike_ok("image", "info", image, "--json").stdout)["opaque"]}
+    for name in re.findall(r"^ *rewritten: (\w+)", source.read_text(), re.M):
+        expect(name not in opaque, f"{name} should be rewritten, but: {opaque.get(name)}")
     expected = run(image)
     counting = folder / "counting"
     common.respike_ok("image", "instrument", image, "-o", counting, "--spool", folder / "spool")

@@ -126,6 +126,24 @@ TEST(Compare, LayoutsAreEqual) {
   EXPECT_EQ(difference(kBefore, kAfter), "");
 }
 
+TEST(Compare, WaysPastStops) {
+  const std::string head =
+      "program fake\nprocedure 0 \"f\"\nblock 0 entry\nbeq r1,r0,0\n-> 1 fall_through\n-> 2 "
+      "taken\n";
+  const std::string skipped =
+      head +
+      "block 1\nhalt\n-> 2 fall_through\nblock 2\nret r1,r0,0\nblock 3\nadd r1,r1,1\nret r1,r0,0\n";
+  const std::string other =
+      head +
+      "block 1\nhalt\n-> 3 fall_through\nblock 2\nret r1,r0,0\nblock 3\nadd r1,r1,1\nret r1,r0,0\n";
+  const std::string last =
+      head + "block 1\nhalt\nblock 2\nret r1,r0,0\nblock 3\nadd r1,r1,1\nret r1,r0,0\n";
+  EXPECT_EQ(difference(skipped, skipped), "");
+  EXPECT_NE(difference(skipped, other), "");
+  EXPECT_NE(difference(skipped, last), "");
+  EXPECT_EQ(difference(last, other), "");  // nobody goes on there
+}
+
 TEST(Compare, Instructions) {
   EXPECT_EQ(difference_with("r3,7", "r3,8"),
             "the operands differ: input 0x18 in main (sub r3,r3,7), output 0x28 in main "

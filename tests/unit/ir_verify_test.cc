@@ -83,7 +83,10 @@ TEST(Verify, EdgesAndEndings) {
             "procedure 0 (main), block 3: its indirect jump has an edge that is not indirect");
   EXPECT_EQ(
       violation_with("    halt\n", "    halt\n    -> 1 taken\n"),
-      "procedure 0 (main), block 4: nothing follows its last instruction, but it has an edge");
+      "procedure 0 (main), block 4: its stop needs at most one fall-through edge and no other");
+  EXPECT_EQ(violation_with("    halt\n", "    halt\n    -> 3 fall_through\n"), "");  // of a handler
+  EXPECT_EQ(violation_with("    ret r1,r0,0\n", "    ret r1,r0,0\n    -> 0 taken\n"),
+            "procedure 1 (f), block 0: nothing follows its last instruction, but it has an edge");
   EXPECT_EQ(violation_with("-> 1 fall_through", "-> 1 taken"),
             "procedure 0 (main), block 0: its call needs at most one fall-through and one "
             "landing-pad edge and no other");
