@@ -19,10 +19,10 @@
 #include <string>
 #include <string_view>
 
-#include "optimizer/analysis/dominators.h"
-#include "optimizer/analysis/loops.h"
 #include "optimizer/analysis/call_graph.h"
+#include "optimizer/analysis/dominators.h"
 #include "optimizer/analysis/gp_validity.h"
+#include "optimizer/analysis/loops.h"
 #include "optimizer/analysis/register_flow.h"
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/error.h"

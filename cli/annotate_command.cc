@@ -17,8 +17,8 @@
 #include "environment/file_checks.h"
 #include "environment/fitting.h"
 #include "environment/source_counts.h"
-#include "optimizer/debug/debug_file.h"
 #include "environment/source_text.h"
+#include "optimizer/debug/debug_file.h"
 
 namespace respike::cli {
 namespace {
@@ -176,10 +176,8 @@ std::string as_html(const std::vector<SourceFile>& files, const std::string& ima
         text += "<tr class=\"gap\"><td colspan=\"4\">…</td></tr>\n";
       last = line.number;
       const bool counted = line.counts != nullptr;
-      const double instructions =
-          counted ? static_cast<double>(line.counts->instructions) : 0;
-      fmt::format_to(out,
-                     "<tr{} style=\"{}\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+      const double instructions = counted ? static_cast<double>(line.counts->instructions) : 0;
+      fmt::format_to(out, "<tr{} style=\"{}\"><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                      counted && line.counts->count == 0 ? " class=\"never\"" : "",
                      heat(instructions, hottest), counted ? grouped(line.counts->count) : "",
                      counted ? percent(instructions, total) : "", line.number,
@@ -231,8 +229,7 @@ void add_annotate_command(CLI::App& profile) {
                    "the debug information of IMAGE, which is in this file")
       ->check(name_of("FILE"));
   annotate
-      ->add_option("--procedure", arguments->procedures,
-                   "only code of this procedure (repeatable)")
+      ->add_option("--procedure", arguments->procedures, "only code of this procedure (repeatable)")
       ->allow_extra_args(false);
   annotate->add_option("--top", arguments->top, "how many files to show; 0: all")
       ->check(whole_number())

@@ -237,8 +237,8 @@ class Environment {
   ApplicationView show(const std::string& name);
   /// Throws Error when no fault is noted.
   FaultReport report_fault(const std::string& name);
-  /// Runs the optimized version of a program of this host once more, and says where it dies; nullopt:
-  /// it does not. Throws Error when nothing is optimized, or when it cannot be watched.
+  /// Runs the optimized version of a program of this host once more, and says where it dies;
+  /// nullopt: it does not. Throws Error when nothing is optimized, or when it cannot be watched.
   std::optional<FaultAgain> run_to_fault(const std::string& name, const RunOptions& options);
   /// Throws Error when no application has the name.
   ApplicationRow find(const std::string& name) const;

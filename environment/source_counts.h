@@ -26,8 +26,8 @@ struct SourceFile {
 
 /// The files with code of the blocks of `profile`, which is of `image`; those that executed most
 /// first. Code without a line is in a file without a name. `procedures`: names as in
-/// hottest_first(); empty: all. `debug`: the image's debug file, if the line tables are there. Throws
-/// Error when there are no line tables.
+/// hottest_first(); empty: all. `debug`: the image's debug file, if the line tables are there.
+/// Throws Error when there are no line tables.
 std::vector<SourceFile> counts_by_source(const Image& image, const Profile& profile,
                                          const std::vector<std::string>& procedures,
                                          const std::string& profile_path,

@@ -18,8 +18,8 @@ void* map_process_file(const char* program, const std::string& path, size_t size
                        void* where = nullptr);
 
 /// Makes sure that the file system has room for [memory, memory + size) of such a file, which is
-/// mostly a hole; a write into a hole that cannot be filled would be SIGBUS in the program. Ends the
-/// process by fail() when there is no room. (Kernels before Linux 5.14 do not tell.)
+/// mostly a hole; a write into a hole that cannot be filled would be SIGBUS in the program. Ends
+/// the process by fail() when there is no room. (Kernels before Linux 5.14 do not tell.)
 void reserve_room(const char* program, void* memory, size_t size);
 
 /// Makes `path` absolute, since the program may change its folder and fork.

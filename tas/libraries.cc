@@ -320,7 +320,8 @@ ProgramImage read_program_or_library(const fs::path& path) {
     throw Error("it is a program for a machine that Respike does not know", path);
   program.platform = &platform_of(program.view.machine);
   // Windows has no such right, and files from there do not have it.
-  if (program.view.is_program() && !program.platform->windows && access(program.path.c_str(), X_OK) != 0)
+  if (program.view.is_program() && !program.platform->windows &&
+      access(program.path.c_str(), X_OK) != 0)
     throw Error("it may not be executed", path);
   return program;
 }

@@ -15,8 +15,7 @@
 namespace respike::gui {
 
 QStringList RunRequest::command() const {
-  const QStringList set =
-      environment.isEmpty() ? QStringList() : QStringList{"env"} + environment;
+  const QStringList set = environment.isEmpty() ? QStringList() : QStringList{"env"} + environment;
   switch (kind) {
     case Kind::command:
       return QStringList{"respike", "exec", application, "--"} + set + arguments;

@@ -241,9 +241,10 @@ void RunPage::show_kind() {
   guard_->setEnabled(is_program);
   environment_->setEnabled(kind() != Kind::check);
   times_->setEnabled(kind() != Kind::session && kind() != Kind::check);
-  arguments_->setPlaceholderText(kind() == Kind::command   ? "the command, such as: make check"
-                                 : kind() == Kind::session ? "a command; nothing: a shell in a terminal"
-                                                           : "");
+  arguments_->setPlaceholderText(kind() == Kind::command ? "the command, such as: make check"
+                                 : kind() == Kind::session
+                                     ? "a command; nothing: a shell in a terminal"
+                                     : "");
   arguments_->setToolTip(kind() == Kind::command || kind() == Kind::session
                              ? "The command and its arguments, quoted as in a shell"
                              : "Arguments of the program, quoted as in a shell");

@@ -50,10 +50,7 @@ QString TimePage::stamp() const {
   QString text = application_ + '\n' + images_->currentData().toString();
   if (const ApplicationView* application = manager_.application(application_))
     for (const ImageView& view : application->images)
-      if (view.build)
-        text += QString("\n%1 %2")
-                    .arg(view.build->id)
-                    .arg(view.profile.version);
+      if (view.build) text += QString("\n%1 %2").arg(view.build->id).arg(view.profile.version);
   return text;
 }
 

@@ -15,10 +15,9 @@ Packing::Branches out_of_reach(const Program& program, const Packing& packing,
   const size_t own = run.code.size() - (appends_branch(how) ? 2 : 1);
   const auto reaches = [&](size_t index, Edge::Kind side) {
     Instruction branch = run.code[index];
-    return program.machine->fixups.apply(branch, ReferenceKind::branch,
-                                         addresses[numbers(procedure, id)] + run.places[index],
-                                         addresses[numbers(procedure, block.edge(side)->target)],
-                                         0);
+    return program.machine->fixups.apply(
+        branch, ReferenceKind::branch, addresses[numbers(procedure, id)] + run.places[index],
+        addresses[numbers(procedure, block.edge(side)->target)], 0);
   };
   return {
       .own = is_short.own && !reaches(own, side_of_own_branch(how)),

@@ -34,8 +34,7 @@ namespace {
 
 /// Sections whose contents say where code is.
 bool describes_code(std::string_view name) {
-  return is_unwind_section(name) || name == ".dynamic" || name == ".dynsym" ||
-         name == ".reloc" ||
+  return is_unwind_section(name) || name == ".dynamic" || name == ".dynsym" || name == ".reloc" ||
          name.starts_with(".rela.") || name.starts_with(".note");
 }
 

@@ -9,7 +9,6 @@ namespace respike::debug {
 
 /// Rewrites all sections of DWARF. Throws Error when one is damaged or not understood; then
 /// `output` is unchanged.
-void rewrite(const Image& image, const AddressMap& map, NewImage& output,
-             Diagnostics& diagnostics);
+void rewrite(const Image& image, const AddressMap& map, NewImage& output, Diagnostics& diagnostics);
 
 }  // namespace respike::debug

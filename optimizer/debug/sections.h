@@ -19,19 +19,19 @@ enum class Part : uint8_t {
   abbrev,
   line,
   addr,
-  ranges,     // DWARF 2 to 4
-  rnglists,   // DWARF 5
-  loc,        // DWARF 2 to 4
-  loclists,   // DWARF 5
+  ranges,    // DWARF 2 to 4
+  rnglists,  // DWARF 5
+  loc,       // DWARF 2 to 4
+  loclists,  // DWARF 5
   aranges,
   macro,
   frame,
 };
 inline constexpr size_t kParts = 12;
 inline constexpr std::array<std::string_view, kParts> kPartNames = {
-    ".debug_info",     ".debug_types", ".debug_abbrev", ".debug_line",
-    ".debug_addr",     ".debug_ranges", ".debug_rnglists", ".debug_loc",
-    ".debug_loclists", ".debug_aranges", ".debug_macro", ".debug_frame"};
+    ".debug_info",     ".debug_types",   ".debug_abbrev",   ".debug_line",
+    ".debug_addr",     ".debug_ranges",  ".debug_rnglists", ".debug_loc",
+    ".debug_loclists", ".debug_aranges", ".debug_macro",    ".debug_frame"};
 
 class Sections {
  public:

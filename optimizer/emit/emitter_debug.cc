@@ -1,8 +1,8 @@
 // Which code of the output came from which code of the input, for the debug information.
 //
-// Writers of code note pieces (debug/address_map.h) while they write. A branch that emission adds is
-// described like the code to which it leads: when it is executed, registers and memory are in that
-// code's state.
+// Writers of code note pieces (debug/address_map.h) while they write. A branch that emission adds
+// is described like the code to which it leads: when it is executed, registers and memory are in
+// that code's state.
 
 #include <algorithm>
 

@@ -148,8 +148,8 @@ std::vector<Emitter::FragmentSymbol> Emitter::fragment_symbols() {
   return symbols;
 }
 
-/// `NAME.frag.N`; of a mangled name `NAME.cold.frag.N`: gdb (13) takes names with a suffix for clones
-/// of a function of C++, and stops at all clones but cold ones.
+/// `NAME.frag.N`; of a mangled name `NAME.cold.frag.N`: gdb (13) takes names with a suffix for
+/// clones of a function of C++, and stops at all clones but cold ones.
 std::string_view Emitter::name_fragment(std::string_view procedure, uint32_t number) {
   const bool is_mangled = procedure.starts_with("_Z") || procedure.starts_with("_R");
   const auto cold = is_mangled && !procedure.ends_with(".cold") ? ".cold" : "";
@@ -160,7 +160,7 @@ std::string_view Emitter::name_fragment(std::string_view procedure, uint32_t num
 std::vector<Symbol> Emitter::with_fragments(std::vector<Symbol> symbols,
                                             std::span<const FragmentSymbol> fragments) const {
   if (symbols.empty()) return symbols;  // a debug file without symbols stays so
-  constexpr size_t kNoFile = 0;  // of global procedures
+  constexpr size_t kNoFile = 0;         // of global procedures
   size_t first_global = 0, file = kNoFile;
   std::map<std::pair<uint64_t, std::string_view>, size_t> files;  // of local procedures
   for (; first_global < symbols.size(); ++first_global) {

@@ -98,12 +98,11 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   const uint32_t state = procedure.blocks[next].cfi_state;
   const auto& states = unwind_.states;
   const UnwindFormat* const format = unwind_format_of(image_);
-  const bool leaves_prolog = format != nullptr && format->reads_prologs && state != kNone &&
-                             range.state != kNone &&
-                             states[state].cfa_expression.size() <
-                                 states[range.state].cfa_expression.size();
-  if (!leaves_prolog && (range.state == kNone ||
-                         (state != kNone && states[state].cie == states[range.state].cie)))
+  const bool leaves_prolog =
+      format != nullptr && format->reads_prologs && state != kNone && range.state != kNone &&
+      states[state].cfa_expression.size() < states[range.state].cfa_expression.size();
+  if (!leaves_prolog &&
+      (range.state == kNone || (state != kNone && states[state].cie == states[range.state].cie)))
     range.state = state;
   append(ranges, range);
 }

@@ -140,16 +140,16 @@ std::vector<StaleFlow::Work> StaleFlow::work_of(const BasicBlock& block) {
     Work work;
     work.old_address = address;
     work.before = machine_.operands(before);
-    work.loads = facts.flow == ControlFlow::none && contains(used(work.before), machine_.abi.stack_pointer) &&
+    work.loads = facts.flow == ControlFlow::none &&
+                 contains(used(work.before), machine_.abi.stack_pointer) &&
                  work.before.size > work.before.uses;
     work.removed = now == nullptr;
     if (now != nullptr) work.now = machine_.operands(*now);
     if (work.removed && (facts.nop || facts.flow != ControlFlow::none)) return;
     if (is_store(facts, work.before) && (work.removed || is_stub(block)) &&
         !is_save(before, work.before))
-      work.store =
-          stores_.try_emplace(address, static_cast<uint32_t>(registers_ + stores_.size()))
-              .first->second;
+      work.store = stores_.try_emplace(address, static_cast<uint32_t>(registers_ + stores_.size()))
+                       .first->second;
     result.push_back(work);
   };
   if (is_stub(block)) {
@@ -181,12 +181,11 @@ void StaleFlow::step(const Work& work, bool in_stub, Reasons& reasons) const {
     if (work.store != 0) is_back(reasons[work.store]);
   } else {
     const auto was_used = used(work.before), was_defined = defined(work.before);
-    const bool spoilt =
-        std::ranges::any_of(used(work.now),
-                            [&](Register r) {
-                              return reasons[r] != kRight && contains(was_used, r);
-                            }) ||
-        (work.loads && has_stale_store(reasons));
+    const bool spoilt = std::ranges::any_of(used(work.now),
+                                            [&](Register r) {
+                                              return reasons[r] != kRight && contains(was_used, r);
+                                            }) ||
+                        (work.loads && has_stale_store(reasons));
     for (const Register r : was_defined) reasons[r] = kUnknown;
     for (const Register r : defined(work.now))
       reasons[r] = spoilt || !contains(was_defined, r) ? kUnknown : kRight;
@@ -210,8 +209,7 @@ std::vector<StaleFlow::Step> StaleFlow::steps(BlockId id) const {
   everything.all = true;
   Reasons reasons = before_[id];
   for (const Work& work : work_[id]) {
-    if (!work.removed)
-      result.push_back({work.old_address, stub ? everything : values(reasons)});
+    if (!work.removed) result.push_back({work.old_address, stub ? everything : values(reasons)});
     if (!reasons.empty()) step(work, stub, reasons);
   }
   result.push_back({0, stub ? everything : values(reasons)});

@@ -67,9 +67,9 @@ class StaleFlow {
   const Machine& machine_;
   const uint32_t registers_;                         // of the machine
   std::vector<std::pair<Register, int64_t>> saves_;  // register, distance from the stack pointer
-  std::map<uint64_t, uint32_t> stores_;              // their numbers by their addresses in the input
-  std::vector<std::vector<Work>> work_;              // by block
-  std::vector<Reasons> before_;                      // by block
+  std::map<uint64_t, uint32_t> stores_;  // their numbers by their addresses in the input
+  std::vector<std::vector<Work>> work_;  // by block
+  std::vector<Reasons> before_;          // by block
 };
 
 }  // namespace respike

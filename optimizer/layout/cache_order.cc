@@ -9,13 +9,13 @@
 //
 // One order is the usual one, and another order has to gain more than kLeastGain. Where it does
 // not, as where hot code fits into the cache, what the trace does not show counts more: seldom run
-// code, shared libraries, other inputs. Where pages do not count, whole procedures by affinity serve
-// these better.
+// code, shared libraries, other inputs. Where pages do not count, whole procedures by affinity
+// serve these better.
 //
 // Where pages count, misses of the translation buffer are judged, too, and the usual order is the
 // cache-directed sort of pieces: it keeps code together that runs at about the same time. It serves
-// caches of all sizes, the cache of micro-ops, too, which holds about half as much code as the first
-// level. In CPython, duktape and tcc this cache misses 4 to 11% less often than with whole
+// caches of all sizes, the cache of micro-ops, too, which holds about half as much code as the
+// first level. In CPython, duktape and tcc this cache misses 4 to 11% less often than with whole
 // procedures; in LLVM's optimizer, with 2.9 MB of hot code, pages are missed 80% less often than in
 // the input, instead of 52%.
 //

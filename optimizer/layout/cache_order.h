@@ -22,8 +22,8 @@ struct CodeUnit {
 
 /// The pieces, by index, in rows that are to start at cache lines. Of several orders the order for
 /// which fetching costs least along `trace`: short rows by affinity (cluster.h) in an order by
-/// conflicts (colour.h), or whole procedures by affinity; where pages count, also the cache-directed
-/// sort (code_layout.h). Takes a few tens of megabytes for 96 KB of code or more.
+/// conflicts (colour.h), or whole procedures by affinity; where pages count, also the
+/// cache-directed sort (code_layout.h). Takes a few tens of megabytes for 96 KB of code or more.
 std::vector<std::vector<uint32_t>> order_for_cache(std::span<const CodeUnit> pieces,
                                                    const std::vector<Affinity>& affinities,
                                                    const Trace& trace, const CacheShape& cache,

@@ -70,8 +70,8 @@ Nodes nodes_of(const Machine& machine, const Procedure& procedure,
 }
 
 // Most affinities of a piece for the cache-directed sort: a merge of chains looks at all affinities
-// of the merged chain, so that a switch of 40,000 cases would take minutes. In CPython, LLVM and Clang
-// no piece has as many.
+// of the merged chain, so that a switch of 40,000 cases would take minutes. In CPython, LLVM and
+// Clang no piece has as many.
 constexpr uint32_t kMostAffinities = 4096;
 
 /// The affinities between different pieces, without the weakest affinities of pieces that have more

@@ -16,8 +16,8 @@ namespace respike {
 std::vector<BlockId> ext_tsp_blocks(const Machine& machine, const Procedure& procedure,
                                     const std::vector<bool>& wanted);
 
-/// LLVM's cache-directed sort of pieces of code; the arguments are those of place_by_affinity(). Here
-/// it matters where in a piece control leaves it.
+/// LLVM's cache-directed sort of pieces of code; the arguments are those of place_by_affinity().
+/// Here it matters where in a piece control leaves it.
 std::vector<uint32_t> place_cache_directed(std::span<const uint64_t> sizes,
                                            std::span<const double> heat,
                                            std::span<const Affinity> affinities);

@@ -83,7 +83,8 @@ class ReferredGaps {
     // Names of fragments are hidden, and nothing refers to them. Relocations refer to local symbols
     // on Itanium.
     for (const Symbol& symbol : lifter_.image.dynamic_symbols)
-      if (symbol.defined_in_section() && (!symbol.local || symbol.visibility == 0)) keep(symbol.value);
+      if (symbol.defined_in_section() && (!symbol.local || symbol.visibility == 0))
+        keep(symbol.value);
   }
 
   Lifter& lifter_;

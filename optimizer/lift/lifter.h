@@ -201,9 +201,9 @@ class WordGps {
 /// sorted: entries of procedures, by the gp that most of these loads agree on.
 std::vector<uint64_t> entries_that_load_gp(const Lifter&);
 
-/// Addresses of code that code loads from the global offset table, or that pairs of halves near each
-/// other seem to form, sorted: before it is known which gp is in use where, and which halves belong
-/// together.
+/// Addresses of code that code loads from the global offset table, or that pairs of halves near
+/// each other seem to form, sorted: before it is known which gp is in use where, and which halves
+/// belong together.
 std::vector<uint64_t> likely_formed_addresses(const Lifter&);
 
 /// The entries that descriptors hold, in order; among them 0 and addresses of no code.

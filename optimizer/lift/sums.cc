@@ -90,10 +90,10 @@ struct KnownData {
     return std::ranges::binary_search(entries, std::pair(table, target));
   }
 
-  std::vector<uint64_t> bases;  // of tables of distances, sorted
+  std::vector<uint64_t> bases;                         // of tables of distances, sorted
   std::vector<std::pair<uint64_t, uint64_t>> entries;  // table and target, sorted
-  std::vector<Label> labels;    // sorted
-  std::vector<Extent> objects;  // sorted
+  std::vector<Label> labels;                           // sorted
+  std::vector<Extent> objects;                         // sorted
 };
 
 /// The sums that one procedure makes.
@@ -380,9 +380,9 @@ class SumFinder {
   const KnownData& known_;
   Effort effort_;
   std::vector<Sums> found_;
-  std::vector<uint64_t> referred_;  // of the procedure, see Sums
+  std::vector<uint64_t> referred_;                   // of the procedure, see Sums
   std::map<BlockId, std::vector<uint64_t>> tables_;  // of jumps whose only sources they are
-  std::vector<Sums::Sum> sums_;     // of the procedure
+  std::vector<Sums::Sum> sums_;                      // of the procedure
 };
 
 /// Keeps what sums may lead to.

@@ -41,9 +41,9 @@ struct ProbeOperands {
   bool keep_flags = false;     // some of Abi::flags is live
   bool own_copy = false;       // what is counted goes to the thread's copy of the word
   std::optional<CounterBases> bases = {};  // where base_distance() is not 0
-  std::span<const Register> free;  // to overwrite; at least Probes::registers()
-  unsigned lowered = 0;            // bytes by which save() has lowered the stack pointer
-  IndirectJump jump = {};          // record_target: what the probe stands in front of
+  std::span<const Register> free;          // to overwrite; at least Probes::registers()
+  unsigned lowered = 0;                    // bytes by which save() has lowered the stack pointer
+  IndirectJump jump = {};                  // record_target: what the probe stands in front of
 };
 
 /// Instructions. Where kHasReference is set, `immediate` is an index of `references`.

@@ -91,8 +91,8 @@ struct UnwindFormat {
   /// return addresses themselves: there, the code behind a call has to be in the range of the call.
   /// Null where unwinders look up the address before.
   AddressRanges (*return_regions)(const Image& image);
-  /// Whether unwinders read the code of the prolog, so that each piece of a procedure needs a prolog
-  /// in front (transform/prolog_copies.h), and a prolog stays in one piece.
+  /// Whether unwinders read the code of the prolog, so that each piece of a procedure needs a
+  /// prolog in front (transform/prolog_copies.h), and a prolog stays in one piece.
   bool reads_prologs = false;
   /// How tables of `after`, an output, contradict each other, in one sentence; nullopt where they
   /// agree. Null for formats that say nothing twice. `tables`: what was read from `after`.

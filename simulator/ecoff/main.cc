@@ -1,4 +1,5 @@
-// respike-ecoff: starts a static program in ECOFF for Alpha. It stands in for a machine (../stand_in.h).
+// respike-ecoff: starts a static program in ECOFF for Alpha. It stands in for a machine
+// (../stand_in.h).
 //
 // Exit status: the program's; 125 when it could not be started.
 

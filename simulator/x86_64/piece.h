@@ -57,8 +57,8 @@ struct Fetching {
   unsigned entry_ops;       // micro-ops that an entry holds
 };
 
-/// Reads the code of a piece (MachineModel::read), up to the first instruction that does not decode.
-/// If that is the first of all, all code is one instruction.
+/// Reads the code of a piece (MachineModel::read), up to the first instruction that does not
+/// decode. If that is the first of all, all code is one instruction.
 std::unique_ptr<X86Piece> read_piece(uint64_t address, std::span<const uint8_t> code,
                                      const Fetching& fetching);
 

@@ -2,8 +2,8 @@
 // left out with one warning.
 //
 // An input is a list of sections without an image: the section's number in kNames (one byte), its
-// size (four bytes), its contents. Code is [kText, kText + kSize); its pieces of 16 bytes are in the
-// opposite order in the output, and every fourth piece is a byte longer.
+// size (four bytes), its contents. Code is [kText, kText + kSize); its pieces of 16 bytes are in
+// the opposite order in the output, and every fourth piece is a byte longer.
 
 #include <algorithm>
 

@@ -167,7 +167,7 @@ class AlphaWindowsProbes : public testing::Test {
     AlphaMachine m = machine(5, std::nullopt);
     for (uint64_t i = 0; i < probes().bases_of(8 * kCounters); ++i)
       m.memory[(kWords + 4 * i) & ~uint64_t{7}] |= (kView + i * probes().base_distance())
-                                                  << 8 * (4 * i & 7);
+                                                   << 8 * (4 * i & 7);
     return m;
   }
 
@@ -178,9 +178,9 @@ class AlphaWindowsProbes : public testing::Test {
 TEST_F(AlphaWindowsProbes, CountAndRecord) {
   const Register free[] = {22, 5, 9};
   const Instruction jump = alpha_machine().text.parse("jmp (t12)", 0);
-  for (const ProbeKind kind :
-       {ProbeKind::count, ProbeKind::count_atomic, ProbeKind::record_target})
-    for (const uint64_t number : {0ull, 1ull, 2047ull, 2048ull, 4095ull, 4096ull, 8191ull, 19998ull}) {
+  for (const ProbeKind kind : {ProbeKind::count, ProbeKind::count_atomic, ProbeKind::record_target})
+    for (const uint64_t number :
+         {0ull, 1ull, 2047ull, 2048ull, 4095ull, 4096ull, 8191ull, 19998ull}) {
       const ProbeCode code = probes().probe(kind, {.counter = kImageCounters + 8 * number,
                                                    .gp = {},
                                                    .bases = bases_,

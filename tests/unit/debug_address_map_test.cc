@@ -11,7 +11,8 @@ using Range = AddressMap::Range;
 using Ranges = std::vector<Range>;
 
 /// A procedure [0x1000, 0x1040) of three blocks, in two fragments:
-///   [0x1000, 0x1010) -> 0x5000; its last instruction, of 6 bytes, takes 2 now, and behind it stands
+///   [0x1000, 0x1010) -> 0x5000; its last instruction, of 6 bytes, takes 2 now, and behind it
+///   stands
 ///                       a branch of 2 bytes to 0x1030
 ///   [0x1030, 0x1040) -> 0x500e, behind padding
 ///   [0x1010, 0x1030) -> 0x7000; [0x1018, 0x1020) was removed
@@ -39,10 +40,11 @@ AddressMap small_map() {
 TEST(AddressMap, PiecesHoldWhatMovesTogether) {
   const AddressMap map = small_map();
   std::vector<std::pair<uint64_t, uint64_t>> places;
-  for (const MovedPiece& piece : map.pieces()) places.emplace_back(piece.new_start, piece.old_start);
-  const std::vector<std::pair<uint64_t, uint64_t>> expected = {
-      {0x5000, 0x1000}, {0x500a, 0x100a}, {0x500c, 0x1030},
-      {0x5010, 0x1030}, {0x7000, 0x1010}, {0x7008, 0x1020}};
+  for (const MovedPiece& piece : map.pieces())
+    places.emplace_back(piece.new_start, piece.old_start);
+  const std::vector<std::pair<uint64_t, uint64_t>> expected = {{0x5000, 0x1000}, {0x500a, 0x100a},
+                                                               {0x500c, 0x1030}, {0x5010, 0x1030},
+                                                               {0x7000, 0x1010}, {0x7008, 0x1020}};
   EXPECT_EQ(places, expected);
 }
 

@@ -91,7 +91,7 @@ struct FakeMachine {
     for (size_t at = 0; at + 4 <= groups.size(); at += 4) replace(groups.subspan(at), 0, of("nop"));
   }
   static void encode_at(std::span<const Instruction> list, const CodePlace&,
-                            std::vector<uint8_t>& out) {
+                        std::vector<uint8_t>& out) {
     for (const Instruction& i : list) {
       uint32_t word = static_cast<uint32_t>(i.immediate);
       if (i.opcode != kInvalid)

@@ -120,8 +120,8 @@ TEST(Padding, PutsALoopIntoOneGroup) {
   EXPECT_EQ(starts(fake_machine()), (std::vector<uint32_t>{0, 0}));  // it has no issue model
 }
 
-/// Two loops of four instructions, each a handler of an interpreter; a jump through a register leads
-/// from the first to the second.
+/// Two loops of four instructions, each a handler of an interpreter; a jump through a register
+/// leads from the first to the second.
 LayoutProgram two_handlers() {
   LayoutProgram p;
   p.program.machine = &issuing_fake_machine();

@@ -304,10 +304,10 @@ class Loaded {
 
   const Program& program_;
   AlphaMachine machine_;
-  std::vector<std::vector<uint64_t>> starts_;  // by procedure and block
-  std::map<uint64_t, uint32_t> states_;        // by address
+  std::vector<std::vector<uint64_t>> starts_;                // by procedure and block
+  std::map<uint64_t, uint32_t> states_;                      // by address
   std::map<uint64_t, std::pair<BlockId, uint32_t>> places_;  // by address: block and origin
-  std::map<uint64_t, uint64_t> pads_;          // by return address
+  std::map<uint64_t, uint64_t> pads_;                        // by return address
 };
 
 }  // namespace respike

@@ -1,6 +1,6 @@
-// Values that StaleFlow does not call stale are right: random procedures are optimized and executed,
-// and at each instruction of the output the registers and the frame are compared with those of the
-// input at the instruction's origin.
+// Values that StaleFlow does not call stale are right: random procedures are optimized and
+// executed, and at each instruction of the output the registers and the frame are compared with
+// those of the input at the instruction's origin.
 
 #include "optimizer/emit/stale_values.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kSlots = kFrame / 8;
 constexpr Register kTarget = 7;  // of jumps: an address of code, like the return address
-constexpr size_t kSaves = 6;  // slots at the frame's lower end in which registers are saved
+constexpr size_t kSaves = 6;     // slots at the frame's lower end in which registers are saved
 
 /// Gives each instruction a place in an image.
 class Placed {
@@ -41,7 +41,8 @@ class Placed {
           code.back().immediate = 0;
         }
         program.machine->codec.encode(code, bytes_);
-        block.origin_size = static_cast<uint32_t>(bytes_.size() - block.origin) & BasicBlock::kLargest;
+        block.origin_size =
+            static_cast<uint32_t>(bytes_.size() - block.origin) & BasicBlock::kLargest;
       }
     Segment& segment = image.segments.emplace_back();
     segment.kind = Segment::Kind::loaded;

@@ -23,8 +23,8 @@ const Machine& copying_machine() {
 /// Two paths to one return; the first comes more often.
 void add_two_paths(LayoutProgram& p, uint64_t first, uint64_t second) {
   p.add_procedure();
-  const BlockId entry = p.add_block(1, "beq"), one = p.add_block(2, "br"), other = p.add_block(2, ""),
-                tail = p.add_block(2, "ret");
+  const BlockId entry = p.add_block(1, "beq"), one = p.add_block(2, "br"),
+                other = p.add_block(2, ""), tail = p.add_block(2, "ret");
   p.connect(entry, one, Edge::Kind::fall_through);
   p.connect(entry, other, Edge::Kind::taken);
   p.connect(one, tail, Edge::Kind::taken);

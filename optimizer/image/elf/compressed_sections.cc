@@ -33,8 +33,8 @@ llvm::compression::Format format_of(const Section& section, uint32_t type) {
     case llvm::ELF::ELFCOMPRESS_ZSTD:
       return llvm::compression::Format::Zstd;
     default:
-      throw Error(fmt::format("{} is compressed by a method that is not known: {}", section.name,
-                              type));
+      throw Error(
+          fmt::format("{} is compressed by a method that is not known: {}", section.name, type));
   }
 }
 

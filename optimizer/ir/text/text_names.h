@@ -9,9 +9,9 @@
 namespace respike {
 
 inline constexpr std::array<std::string_view, 17> kReferenceKindNames = {
-    "branch",        "branch_hint",   "gp_high",       "gp_low",          "gp_load_high",
-    "gp_load_low",   "gp_offset",     "pc_high",       "pc_low",          "address_high",
-    "address_low",   "address64",     "address32",     "gp_relative32",   "pc_relative32",
+    "branch",        "branch_hint",     "gp_high",   "gp_low",        "gp_load_high",
+    "gp_load_low",   "gp_offset",       "pc_high",   "pc_low",        "address_high",
+    "address_low",   "address64",       "address32", "gp_relative32", "pc_relative32",
     "pc_relative64", "table_relative32"};
 static_assert(kReferenceKindNames.size() ==
               static_cast<size_t>(ReferenceKind::table_relative32) + 1);

@@ -231,8 +231,9 @@ class Encoder {
 
   void write_call_through(const Instruction& call) {
     out_.insert(out_.end(), {0xff, 0x15, 0, 0, 0, 0});
-    write_number(at_ + 2, 4, int64_t{call.immediate} - static_cast<int64_t>(address() - place_.origin_base) -
-                                 length_of(call));
+    write_number(at_ + 2, 4,
+                 int64_t{call.immediate} - static_cast<int64_t>(address() - place_.origin_base) -
+                     length_of(call));
   }
 
   void write_copy(const Instruction& instruction) {
