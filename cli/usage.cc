@@ -136,7 +136,7 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
            "alone";
   const CLI::Option* output = group->get_option_no_throw("--output");
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && output != nullptr &&
-      std::string_view(error.what()).starts_with("--output"))
+      output->count() == 0 && std::string_view(error.what()).starts_with("--output"))
     return missing_output({});
   if (too_few && output != nullptr && output->get_required() && output->count() == 0)
     return missing_output(extra);

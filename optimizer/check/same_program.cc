@@ -510,7 +510,8 @@ void Comparison::way_past(const Cursor& x, const Cursor& y) {
   // Where no code of the procedure follows a stop, nobody goes on: a layout may put any code there.
   const ControlFlow flow = before_.machine.facts(x.block->instructions.back()).flow;
   if (flow == ControlFlow::stop && is_absent(past)) return;
-  pair(past, successor(y.at, *y.block, Edge::Kind::fall_through), x, y, "the way past it");
+  pair(past, successor(y.at, *y.block, Edge::Kind::fall_through), x, y,
+       "the way past the jump or stop");
 }
 
 /// Whether the calls at the ends of two blocks were compared with each other, or may still be.

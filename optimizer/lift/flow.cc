@@ -168,10 +168,7 @@ class Connector {
     if (is_direct(flow)) add_branch(block, last, flow);
     if (lifter_.machine.facts(last).stays_near) stay_near(last);
     const bool call = is_call(flow) && last.predicate == 0;
-    if (lifter_.machine.facts(last).falls_through)
-      fall_through(range, id, call);
-    else if (flow == ControlFlow::stop)
-      go_on_behind_stop(range, id);
+    if (lifter_.machine.facts(last).falls_through) fall_through(range, id, call);
     if (is_call(flow) && procedure_.blocks[id].call_site != kNone) {
       const BlockId pad = procedure_.call_sites[procedure_.blocks[id].call_site].landing_pad;
       if (pad != kNone) add_edge(procedure_.blocks[id], pad, Edge::Kind::landing_pad);
@@ -274,12 +271,6 @@ class Connector {
     }
     consequences_.falls_into.emplace_back(id_, next->procedure);
     append_branch(id, *next);
-  }
-
-  /// A handler of the trap may skip the instruction and let the program go on behind it: in the
-  /// next block of the range. Between the two is nothing but padding, which was in no block.
-  void go_on_behind_stop(const CodeRange& range, BlockId id) {
-    if (id + 1 < range.end_block) add_edge(procedure_.blocks[id], id + 1, Edge::Kind::fall_through);
   }
 
   void append(BasicBlock& block, const Instruction& instruction) {

@@ -208,10 +208,16 @@ JumpSources::Sources JumpSources::of(BlockId jump) {
     const Sources& at_labels = from_jumps(walk.at_labels);
     sources.unknown_sum |= at_labels.unknown_sum;
     sources.memory |= at_labels.memory;
-    sources.words.insert(sources.words.end(), at_labels.words.begin(), at_labels.words.end());
   }
   if (!only_tables || !complete_ || sources.unknown_sum) sources.tables.clear();
   return sources;
+}
+
+std::vector<uint64_t> JumpSources::words_at_labels() const {
+  std::vector<uint64_t> words;
+  for (const auto& [registers, sources] : from_jumps_)
+    words.insert(words.end(), sources.words.begin(), sources.words.end());
+  return words;
 }
 
 /// What the registers hold at the jumps.

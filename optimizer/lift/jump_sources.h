@@ -26,13 +26,17 @@ class JumpSources {
         effort_(effort) {}
 
   struct Sources {
-    bool unknown_sum = false;     // of anything but a table's address and an entry
-    bool memory = false;          // loaded from an address that a register holds
-    std::vector<uint64_t> words;  // addresses of the words from which it is loaded otherwise
+    bool unknown_sum = false;  // of anything but a table's address and an entry
+    bool memory = false;       // loaded from an address that a register holds
+    // Addresses of the words from which it is loaded otherwise, but for words_at_labels().
+    std::vector<uint64_t> words;
     // The jump goes to entries of tables with these addresses and nowhere else; empty: not known.
     std::vector<uint64_t> tables;
   };
   Sources of(BlockId jump);
+  /// The addresses of words from which values come that jumps find at labels: for all jumps that
+  /// of() was asked for, together, since many jumps find the same words.
+  std::vector<uint64_t> words_at_labels() const;
 
  private:
   /// A register's value in front of instruction `index` of the block.

@@ -309,6 +309,7 @@ Program lift(const Image& image, const Machine& machine, Diagnostics& diagnostic
   find_returns(lifter.program, lifter.machine);
   glue_sequences(lifter.program, lifter.machine);
   glue_epilogs(image, lifter.program, lifter.machine);
+  follow_stops(lifter.program, lifter.machine);  // the last edges
   return std::move(lifter.program);
 }
 

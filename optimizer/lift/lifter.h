@@ -225,5 +225,6 @@ void check_landing_pads(Lifter&);             // procedures whose gp depends on 
 void find_returns(Program&, const Machine&);  // drops the edges behind calls that never return
 void glue_sequences(Program&, const Machine&);
 void glue_epilogs(const Image&, Program&, const Machine&);
+void follow_stops(Program&, const Machine&);
 
 }  // namespace respike

@@ -189,6 +189,8 @@ class SumFinder {
           procedure, fmt::format("the address of the jump at {:#x} is computed", address_of(last)));
       note_words_as_bases(ranges);
     }
+    const std::vector<uint64_t> more = jumps.words_at_labels();
+    words.insert(words.end(), more.begin(), more.end());
     std::ranges::sort(words);
     for (const uint32_t index : ranges) {
       const CodeRange& range = program_.ranges[index];

@@ -45,8 +45,7 @@ enum class ControlFlow : uint8_t {
   indirect_call,
   indirect_jump,
   return_jump,  // a jump marked as a return
-  stop,  // a trap that does not return: halt. Where a block of the same procedure follows, it
-         // has an edge for a handler of the trap that skips the instruction
+  stop,         // a trap that does not return: halt; see lift/stops.cc
 };
 
 constexpr bool is_call(ControlFlow flow) {

@@ -112,7 +112,11 @@ class Builder {
                               (b < options_.cut_calls.size() && options_.cut_calls[b]));
     unsigned ways = 0;
     bool leaves = false;
+    // Nearly no program goes on behind a stop: nothing is counted there.
+    const bool stop =
+        flow == ControlFlow::stop && !machine_.facts(block.instructions.back()).falls_through;
     for (const Edge& edge : block.successors) {
+      if (stop) break;
       if (edge.kind == Edge::Kind::fall_through) {
         if (cut) {
           add(out, graph_.outside(), Kind::call);
@@ -143,7 +147,6 @@ class Builder {
     }
     if (entered_[b]) add(graph_.outside(), graph_.in(b), Kind::entry);
     if (leaves) return;  // a leak could not be told from the edge to outside()
-    if (flow == ControlFlow::stop) add(graph_.outside(), out, Kind::leak);  // ends, mostly
     for (const Instruction& instruction : block.instructions)
       if (!instruction.is_pseudo() && machine_.facts(instruction).system_call) {
         add(graph_.outside(), out, Kind::leak);

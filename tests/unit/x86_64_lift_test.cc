@@ -133,6 +133,44 @@ TEST(X8664Lift, PaddingThatSeemsToRefer) {
   EXPECT_EQ(lifted["g"].state, Procedure::State::opaque);  // it seems to be read
 }
 
+/// A handler may skip ud2 and go on behind padding, but in the same procedure.
+TEST(X8664Lift, WaysPastStops) {
+  const Lifted lifted({0x85, 0xff,              // f: test %edi,%edi
+                       0x74, 0x03,              // je 1f
+                       0x0f, 0x0b,              // ud2
+                       0x90,                    // nop
+                       0x83, 0xc0, 0x01, 0xc3,  // 1: add $1,%eax; ret
+                       0x0f, 0x0b,              // g: ud2
+                       0xc3},                   // h: ret
+                      {{"f", 11}, {"g", 2}, {"h", 1}});
+  const Procedure& f = lifted["f"];
+  ASSERT_EQ(f.blocks.size(), 3u);
+  const Edge* past = f.blocks[1].edge(Edge::Kind::fall_through);
+  ASSERT_NE(past, nullptr);
+  EXPECT_EQ(past->target, 2u);
+  EXPECT_TRUE(lifted["g"].blocks[0].successors.empty());
+}
+
+/// Values are not followed past stops, behind which compilers put unrelated code.
+TEST(X8664Lift, SumsBehindStops) {
+  const Lifted lifted({0x4c, 0x8d, 0x25, 8, 0, 0, 0,  // f: lea g(%rip),%r12
+                       0xff, 0xd0, 0x0f, 0x0b,        // call *%rax; ud2
+                       0x4c, 0x01, 0xe0, 0xc3,        // add %r12,%rax; ret
+                       0xc3},                         // g: ret
+                      {{"f", 15}, {"g", 1}});
+  EXPECT_TRUE(lifted["g"].movable()) << lifted["g"].reason;
+}
+
+/// Nor is a label known that stands behind a stop: a jump to a sum may lead there.
+TEST(X8664Lift, HiddenLabelsBehindStops) {
+  const Lifted lifted({0x85, 0xff, 0x78, 0x05,               // f: test %edi,%edi; js 1f
+                       0x48, 0x01, 0xce, 0xff, 0xe6,         // add %rcx,%rsi; jmp *%rsi
+                       0x0f, 0x0b,                           // 1: ud2
+                       0xb8, 0x0b, 0x00, 0x00, 0x00, 0xc3},  // mov $11,%eax; ret
+                      {{"f", 17}});
+  EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
+}
+
 TEST(X8664Lift, BarriersAtTheReturnAddress) {
   const auto state_with = [](uint8_t operation, uint8_t number) {
     const Lifted lifted({0xe8, 1, 0, 0, 0, 0xc3,                                  // f: call g; ret
