@@ -129,6 +129,10 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
   const std::string meant = option == extra.end() ? "" : suggestion(*option, options_of(*group));
   if ((too_many || too_few) && !meant.empty())
     return fmt::format("unknown option {}{}", *option, meant);
+  const bool unknown_option =
+      option != extra.end() && option->find('=') == std::string::npos && option->size() > 2;
+  if (too_many && name == "compare" && unknown_option)
+    return fmt::format("unknown option {}", *option);
   if ((too_many || too_few) && (name == "measure" || name == "compare" || name == "exec"))
     if (const std::string text = misplaced_words(name, *group, extra); !text.empty()) return text;
   if (too_few && name == "compare" && extra.empty() && group->get_option("BEFORE")->count() != 0)

@@ -310,10 +310,15 @@ void trim_padding(const Lifter& lifter, Piece& piece) {
 }
 
 std::vector<uint64_t> patchable_places(const Lifter& lifter) {
+  return addresses_in(lifter, {"__patchable_function_entries", "__mcount_loc"});
+}
+
+std::vector<uint64_t> addresses_in(const Lifter& lifter,
+                                   std::initializer_list<std::string_view> sections) {
   std::vector<uint64_t> places;
   for (const RelocationTable& table : lifter.image.relocations) {
-    const std::string& name = lifter.image.sections[table.target].name;
-    if (name != "__patchable_function_entries" && name != "__mcount_loc") continue;
+    const std::string_view name = lifter.image.sections[table.target].name;
+    if (std::ranges::find(sections, name) == sections.end()) continue;
     for (const Relocation& relocation : table.relocations)
       if (relocation.role == RelocationRole::address64)
         places.push_back(lifter.symbol_value(relocation.symbol) +

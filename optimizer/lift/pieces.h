@@ -2,8 +2,10 @@
 // Pieces of code, from which procedures are made; private to this folder.
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "optimizer/base/disjoint_sets.h"
@@ -61,6 +63,10 @@ void trim_padding(const Lifter& lifter, Piece& piece);
 /// and clang; -mrecord-mcount, also of calls), sorted. With `=4,2` two of four no-ops stand in
 /// front of each procedure.
 std::vector<uint64_t> patchable_places(const Lifter& lifter);
+
+/// The addresses that words of these sections hold, sorted.
+std::vector<uint64_t> addresses_in(const Lifter& lifter,
+                                   std::initializer_list<std::string_view> sections);
 
 /// The first of the sorted `places` in [start, end); nullopt: there is none.
 std::optional<uint64_t> first_in(std::span<const uint64_t> places, uint64_t start, uint64_t end);

@@ -49,6 +49,15 @@ void leave_patchable_procedures(Lifter& lifter) {
   }
 }
 
+/// LLVM's stack maps and fault maps hold the address of each procedure and, without relocations,
+/// the distances of places in it (llvm.org/docs/StackMaps.html).
+void leave_mapped_procedures(Lifter& lifter) {
+  for (const uint64_t place : addresses_in(lifter, {".llvm_stackmaps", ".llvm_faultmaps"}))
+    if (const uint32_t range = lifter.range_at(place); range != kNone)
+      lifter.make_opaque(lifter.program[lifter.program.ranges[range].procedure],
+                         "a stack map or fault map tells places in it");
+}
+
 /// Clang's -fsanitize=cfi checks addresses of procedures by their places in a table of jumps, of
 /// which each is a procedure to the linker, or the first is and stands for the table. Example: f:
 /// jmp f.cfi; int3; int3; int3. Checks of other images (-fsanitize-cfi-cross-dso) find the page of
@@ -119,6 +128,7 @@ void pin_start_up_code(Lifter& lifter) {
 void pin_known_places(Lifter& lifter) {
   pin_delimited_sections(lifter);
   leave_patchable_procedures(lifter);
+  leave_mapped_procedures(lifter);
   pin_tables_of_jumps(lifter);
   pin_numbered_procedures(lifter);
   pin_measured_procedures(lifter);

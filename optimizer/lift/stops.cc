@@ -13,7 +13,8 @@
 // Example: "ud2; add $1,%eax; ret", where a handler adds 2 to the saved rip: the output may be
 // "ud2; jmp elsewhere", and elsewhere "add $1,%eax; ret".
 //
-// Limits. Where the range ends with the stop, nothing follows in an output either, and other code
+// Limits. A handler that skips more than the stop finds other code: no-ops are dropped, branches
+// added. Where the range ends with the stop, nothing follows in an output either, and other code
 // may stand there. In code that only a skipped stop leads to, jumps to computed addresses are
 // understood as if control never came there.
 

@@ -285,6 +285,7 @@ def usage_messages(image, scratch):
     yield ["measure", "--"], "the program stands behind --: respike measure -- PROGRAM [ARGS...]"
     yield ["exec", "app", "make", "check"], "the command stands behind --: respike exec app -- make check"
     yield ["exec", "app,other", "--"], "the command stands behind --: respike exec app,other -- COMMAND [ARGS...]"
+    yield ["compare", image, image, "--by", "line"], "unknown option --by"
     yield ["compare", image, image, "x"], f"arguments stand behind --: respike compare {image} {image} -- x"
     yield ["export", "app"], "DIR or --root DESTDIR"
     yield ["image", "info", image, "a.profile", "--profile"], "not expected: a.profile --profile"

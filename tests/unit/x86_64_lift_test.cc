@@ -133,6 +133,17 @@ TEST(X8664Lift, PaddingThatSeemsToRefer) {
   EXPECT_EQ(lifted["g"].state, Procedure::State::opaque);  // it seems to be read
 }
 
+/// Places in f are known by their distances from f, which have no relocations.
+TEST(X8664Lift, StackMaps) {
+  const auto lifted = [](const char* section) {
+    return Lifted({0xc3, 0xc3}, {{"f", 1}, {"g", 1}}, std::vector<uint8_t>(16), 1, kAddresses,
+                  [&](Image& image) { image.sections[2].name = section; });
+  };
+  const Lifted mapped = lifted(".llvm_stackmaps"), other = lifted(".data");
+  EXPECT_EQ(mapped["f"].state, Procedure::State::opaque);
+  EXPECT_TRUE(other["f"].movable());
+}
+
 /// A handler may skip ud2 and go on behind padding, but in the same procedure.
 TEST(X8664Lift, WaysPastStops) {
   const Lifted lifted({0x85, 0xff,              // f: test %edi,%edi
