@@ -5,6 +5,7 @@
 //   image optimize prog fast     give the output with -o: -o fast
 //   measure prog                 the program stands behind --: respike measure -- prog
 //   exec prog make check         the command stands behind --: respike exec prog -- make check
+//   verify prog fast             unknown command verify, did you mean respike image verify? ...
 //   compare prog                 give two programs: respike compare BEFORE AFTER; ...
 //   optimize prog -o fast        of an image: respike image optimize prog -o fast
 //   optimise prog                unknown command optimise, did you mean optimize? ...
@@ -59,12 +60,29 @@ std::vector<std::string> options_of(const CLI::App& command) {
   return names;
 }
 
-std::string missing_command(const CLI::App& group, const std::vector<std::string>& extra) {
+bool has_command(const CLI::App& group, const std::string& name) {
+  return !group
+              .get_subcommands([&](const CLI::App* command) { return command->get_name() == name; })
+              .empty();
+}
+
+/// ", did you mean GROUP WORD?", if another group has a command of that name.
+std::string other_group(const CLI::App& app, const CLI::App& group, const std::string& word) {
+  if (&group != &app && has_command(app, word)) return fmt::format(", did you mean respike {}?", word);
+  for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (other != &group && has_command(*other, word))
+      return fmt::format(", did you mean respike {} {}?", other->get_name(), word);
+  return "";
+}
+
+std::string missing_command(const CLI::App& app, const CLI::App& group,
+                            const std::vector<std::string>& extra) {
   const std::vector<std::string> commands = commands_of(group);
   const std::string known = fmt::format("the commands are {}", fmt::join(commands, ", "));
   if (extra.empty()) return "no command: " + known;
   const bool option = extra[0].starts_with('-');
-  const std::string meant = suggestion(extra[0], option ? options_of(group) : commands);
+  std::string meant = option ? "" : other_group(app, group, extra[0]);
+  if (meant.empty()) meant = suggestion(extra[0], option ? options_of(group) : commands);
   return fmt::format("unknown {} {}{} {}", option ? "option" : "command", extra[0],
                      meant.empty() ? ":" : meant, known);
 }
@@ -83,12 +101,6 @@ std::string misplaced_words(std::string_view command, const CLI::App& group,
   return fmt::format("the programs' arguments stand behind --: respike compare {} {} -- {}",
                      group.get_option("BEFORE")->as<std::string>(),
                      group.get_option("AFTER")->as<std::string>(), fmt::join(extra, " "));
-}
-
-bool has_command(const CLI::App& group, const std::string& name) {
-  return !group
-              .get_subcommands([&](const CLI::App* command) { return command->get_name() == name; })
-              .empty();
 }
 
 /// The message for an output that belongs to the command of the same name for images; empty when
@@ -119,7 +131,7 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* group = &app;
   while (!group->get_subcommands().empty()) group = group->get_subcommands().back();
   const std::vector<std::string> extra = app.remaining(true);
-  if (group->get_require_subcommand_min() != 0) return missing_command(*group, extra);
+  if (group->get_require_subcommand_min() != 0) return missing_command(app, *group, extra);
   const bool too_many = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   const bool too_few = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const std::string name = group->get_name();
@@ -139,9 +151,15 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
     return "give two programs: respike compare BEFORE AFTER; the name of an application stands "
            "alone";
   const CLI::Option* output = group->get_option_no_throw("--output");
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && output != nullptr &&
-      output->count() == 0 && std::string_view(error.what()).starts_with("--output"))
-    return missing_output({});
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string_view text = error.what();
+    const std::string_view mistaken = text.substr(0, text.find(':'));
+    if (text.ends_with("missing"))
+      return mistaken == "--output" ? missing_output({})
+                                    : fmt::format("{} needs a value", mistaken);
+    if (text.find("At Most 1 required") != text.npos)
+      return fmt::format("{} is given more than once", mistaken);
+  }
   if (too_few && output != nullptr && output->get_required() && output->count() == 0)
     return missing_output(extra);
   if (const std::string text = misplaced_output(app, *group, extra); too_many && !text.empty())

@@ -9,6 +9,7 @@
 // {stq}, {ret}.
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -87,6 +88,7 @@ class BlockBuilder {
     const size_t end = without_padding(code, begin, stop);
     UnwindCursor cursor(lifter_.unwind.fdes, range.start);
     bool reached = true;  // whether control may fall into the block
+    bool jumped = false;  // whether a jump or return stands in front of the block and of padding
     for (size_t i = begin; i < end;) {
       size_t j = i + 1;
       const auto goes_on_at = [&](size_t at) {
@@ -98,12 +100,16 @@ class BlockBuilder {
       };
       while (j < end && goes_on_at(j)) ++j;
       const size_t covered = skip_behind_call(code, j, stop);
-      const bool padding = !reached && (code.marks[i] & kReferenced) == 0 &&
-                           std::all_of(&code.instructions[i], &code.instructions[j],
-                                       [&](const Instruction& x) { return machine.facts(x).nop; });
+      const bool padding =
+          !reached && (code.marks[i] & kReferenced) == 0 &&
+          std::ranges::all_of(std::views::iota(i, j), [&](size_t k) {
+            return machine.facts(code.instructions[k]).nop || (jumped && is_filler(code, k));
+          });
       if (!padding) {
         add(code, i, j, covered, cursor);
-        reached = machine.facts(code.instructions[j - 1]).falls_through;
+        const InstructionFacts last = machine.facts(code.instructions[j - 1]);
+        reached = last.falls_through;
+        jumped = !reached && last.flow != ControlFlow::stop;
       }
       i = covered;
     }
@@ -114,6 +120,16 @@ class BlockBuilder {
   }
 
  private:
+  /// Whether the instruction is of the byte that fills gaps. Behind a jump or return it is padding,
+  /// there against speculation (int3 by gcc -mharden-sls=all); behind a stop it is not, since a
+  /// handler may skip the stop.
+  bool is_filler(const CodeSection& code, size_t at) const {
+    const uint8_t filler = lifter_.machine.codec.filler;
+    const uint64_t address = code.address(at);
+    return filler != 0 && lifter_.map().group_end(address) == address + 1 &&
+           lifter_.image.sections[code.section].contents[address - code.start] == filler;
+  }
+
   /// The end of [begin, end) without trailing no-ops, where the instruction before them is a call
   /// or never falls through: a call that would return into padding does not return.
   size_t without_padding(const CodeSection& code, size_t begin, size_t end) const {

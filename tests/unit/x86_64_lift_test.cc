@@ -162,6 +162,23 @@ TEST(X8664Lift, WaysPastStops) {
   EXPECT_TRUE(lifted["g"].blocks[0].successors.empty());
 }
 
+/// Traps behind jumps and returns are padding, traps behind a stop are not.
+TEST(X8664Lift, TrapsAgainstSpeculation) {
+  const Lifted lifted({0x85, 0xff,              // f: test %edi,%edi
+                       0x74, 0x03,              // je 1f
+                       0xff, 0xe0, 0xcc,        // jmp *%rax; int3
+                       0x0f, 0x0b, 0xcc,        // 1: ud2; int3
+                       0x83, 0xc0, 0x01, 0xc3,  // add $1,%eax; ret
+                       0xcc},                   // int3
+                      {{"f", 15}});
+  const Procedure& f = lifted["f"];
+  ASSERT_EQ(f.blocks.size(), 5u);
+  EXPECT_EQ(lifted.program.address_of(f.blocks[2]), kCode + 7);
+  EXPECT_EQ(f.blocks[3].origin_size, 1u);
+  EXPECT_NE(f.blocks[3].edge(Edge::Kind::fall_through), nullptr);
+  EXPECT_EQ(f.blocks[4].origin_size, 4u);
+}
+
 /// Values are not followed past stops, behind which compilers put unrelated code.
 TEST(X8664Lift, SumsBehindStops) {
   const Lifted lifted({0x4c, 0x8d, 0x25, 8, 0, 0, 0,  // f: lea g(%rip),%r12
