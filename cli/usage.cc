@@ -5,6 +5,7 @@
 //   image optimize prog fast     give the output with -o: -o fast
 //   measure prog                 the program stands behind --: respike measure -- prog
 //   exec prog make check         the command stands behind --: respike exec prog -- make check
+//   image optimize p --layout    --layout needs a value
 //   verify prog fast             unknown command verify, did you mean respike image verify? ...
 //   compare prog                 give two programs: respike compare BEFORE AFTER; ...
 //   optimize prog -o fast        of an image: respike image optimize prog -o fast
@@ -66,9 +67,10 @@ bool has_command(const CLI::App& group, const std::string& name) {
               .empty();
 }
 
-/// ", did you mean GROUP WORD?", if another group has a command of that name.
+/// ", did you mean respike GROUP WORD?", if another group has a command of that name.
 std::string other_group(const CLI::App& app, const CLI::App& group, const std::string& word) {
-  if (&group != &app && has_command(app, word)) return fmt::format(", did you mean respike {}?", word);
+  if (&group != &app && has_command(app, word))
+    return fmt::format(", did you mean respike {}?", word);
   for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; }))
     if (other != &group && has_command(*other, word))
       return fmt::format(", did you mean respike {} {}?", other->get_name(), word);
