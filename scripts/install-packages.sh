@@ -5,7 +5,7 @@
 set -euo pipefail
 
 packages=(
-  g++ cmake ninja-build                                # the build
+  g++ cmake ninja-build ccache                         # the build; what was compiled once is found again
   llvm-22-dev libzstd-dev zlib1g-dev                   # ELF reading, containers; what static LLVM links
   libcli11-dev libfmt-dev nlohmann-json3-dev           # command line, text, JSON
   libsoci-dev libsqlite3-dev                           # the profile database

@@ -1,16 +1,24 @@
 #!/usr/bin/env bash
 # Installs missing packages, builds in build/, and runs all tests. Options go to ctest, for example
-# `scripts/test.sh -R unit` or `scripts/test.sh -L e2e`.
+# `scripts/test.sh -R unit` or `scripts/test.sh -L e2e`. At the end it says what took how long.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+begin=$SECONDS
 scripts/install-packages.sh
+installed=$SECONDS
 cmake -S . -B build -G Ninja
-# The first test needs Debian's sources: they are fetched while the compiler works. When that fails,
-# the test tries again and says so.
+# The tests of real programs need Debian's sources: they are fetched while the compiler works. When
+# that fails, the tests try again and say so.
 scripts/fetch-sources.sh build/programs/sources > /dev/null 2>&1 &
 trap 'kill $! 2> /dev/null || true' EXIT
 cmake --build build
 wait
 trap - EXIT
-ctest --test-dir build --parallel 2 --output-on-failure "$@"
+built=$SECONDS
+
+status=0
+ctest --test-dir build --parallel 2 --output-on-failure --output-junit times.xml "$@" || status=$?
+scripts/test-times.py build/times.xml \
+  --installing $((installed - begin)) --building $((built - installed)) --tests $((SECONDS - built))
+exit $status

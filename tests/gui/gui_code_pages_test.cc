@@ -276,7 +276,3 @@ TEST_F(CodePagesTest, MapsOfAnotherApplicationGoAtOnce) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  return respike::gui::run_window_tests(argc, argv);
-}

@@ -160,8 +160,3 @@ TEST(RewrittenTest, JumpTablesRunAsOftenAsSaid) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  return respike::gui::run_tests(argc, argv, [] { return RUN_ALL_TESTS(); });
-}

@@ -422,7 +422,3 @@ TEST_F(FilesTest, EveryTableAndEveryPictureIsSaved) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  return respike::gui::run_window_tests(argc, argv);
-}

@@ -543,10 +543,3 @@ TEST_F(ProgramRunTest, EndsItsProgramWhenItGoes) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  return respike::gui::run_tests(argc, argv, [&] {
-    const QCoreApplication application(argc, argv);
-    return RUN_ALL_TESTS();
-  });
-}

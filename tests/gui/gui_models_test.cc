@@ -394,10 +394,3 @@ TEST(ActionTest, WorkDoesWhatTheCommandLineDoes) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  return respike::gui::run_tests(argc, argv, [&] {
-    const QCoreApplication application(argc, argv);
-    return RUN_ALL_TESTS();
-  });
-}

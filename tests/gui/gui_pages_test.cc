@@ -411,7 +411,3 @@ TEST_F(WindowTest, EveryMenuEntryHasALetterAndNoShortcutMeansTwoThings) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  return respike::gui::run_window_tests(argc, argv);
-}

@@ -380,10 +380,3 @@ TEST(TouchedModelTest, ComparesBothLayouts) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  const QApplication application(argc, argv);
-  return RUN_ALL_TESTS();
-}

@@ -395,7 +395,3 @@ TEST_F(ProfilesTest, FilesAreClosed) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  return respike::gui::run_window_tests(argc, argv);
-}

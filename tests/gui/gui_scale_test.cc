@@ -78,8 +78,8 @@ class ScaleTest : public testing::Test {
   static void SetUpTestSuite() {
     world_ = new World;
     const QString big = (world_->folder() / "big").c_str();
-    const auto made = run_command(
-        "python3", {RESPIKE_SYNTHETIC_IMAGE, big, "--instructions", "2000000", "--jobs", "2"});
+    const auto made = run_command("python3", {qEnvironmentVariable("RESPIKE_SYNTHETIC_IMAGE"), big,
+                                              "--instructions", "2000000", "--jobs", "2"});
     ASSERT_EQ(made.status, 0) << made.errors.toStdString();
     const QString branchy = build_branchy();
     for (const QString& program : {big, branchy}) {
@@ -378,13 +378,3 @@ TEST_F(ScaleTest, AFlowGraphOfTwoThousandBlocksIsThereWithinTwoSeconds) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  return respike::gui::run_tests(argc, argv, [&] {
-    const QApplication application(argc, argv);
-    QCoreApplication::setOrganizationName("respike");
-    QCoreApplication::setApplicationName("respike-manager");
-    return RUN_ALL_TESTS();
-  });
-}

@@ -509,7 +509,3 @@ TEST_F(SourceTest, LoopsMapsAndBoxesNameTheirLines) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  return respike::gui::run_window_tests(argc, argv);
-}

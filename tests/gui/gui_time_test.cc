@@ -238,11 +238,3 @@ TEST_F(TimeTest, TheReportHasFiguresWithTextsAndNoScripts) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  return respike::gui::run_tests(argc, argv, [&] {
-    const QApplication application(argc, argv);
-    return RUN_ALL_TESTS();
-  });
-}

@@ -448,7 +448,3 @@ TEST_F(WorkPagesTest, NothingToRemoveCannotBeRemoved) {
 
 }  // namespace
 }  // namespace respike::gui
-
-int main(int argc, char** argv) {
-  return respike::gui::run_window_tests(argc, argv);
-}

@@ -149,15 +149,4 @@ class WindowTest : public testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
-/// The `main` of a test of the window, which needs no display.
-inline int run_window_tests(int argc, char** argv) {
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  return run_tests(argc, argv, [&] {
-    const QApplication application(argc, argv);
-    QCoreApplication::setOrganizationName("respike");
-    QCoreApplication::setApplicationName("respike-manager");
-    return RUN_ALL_TESTS();
-  });
-}
-
 }  // namespace respike::gui

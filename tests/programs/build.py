@@ -20,6 +20,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 
@@ -37,6 +38,10 @@ KINDS = {
     "shared": (["-fPIC"], ["-shared"]),
 }
 RELOCATIONS = "-Wl,-q"
+
+# What was compiled before, in this folder or in another one, is found again by its contents.
+CACHE = shutil.which("ccache")
+CACHE_SETTINGS = {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
 
 # ld's relaxation takes the gp load at a landing pad for the reload after the call in front of it
 # when
@@ -92,7 +97,12 @@ class Builder:
         output.parent.mkdir(parents=True, exist_ok=True)
         # Whoever builds the same programs at the same time finds whole files only.
         made = output.with_name(f"{output.name}.{os.getpid()}.tmp")
-        done = subprocess.run([made if word == output else word for word in command], capture_output=True, text=True)
+        done = subprocess.run(
+            [made if word == output else word for word in command],
+            capture_output=True,
+            text=True,
+            env=os.environ | CACHE_SETTINGS,
+        )
         if done.returncode != 0:
             raise Failure(f"{' '.join(map(str, command))}\n{done.stderr}")
         if output in command:
@@ -120,6 +130,8 @@ class Programs:
             standard = ["-std=c++20"] if cxx else ["-std=gnu11"]
             headers = list(source.parent.glob("*.h"))
             command = [compiler, *standard, "-w", *flags, "-c", source, "-o", output]
+            if CACHE and "-g" not in flags:  # debug information says in which folder the compiler ran
+                command = [CACHE, *command]
             objects.append(self.builder.step(output, command, [source, *headers]))
         return objects
 

@@ -10,6 +10,7 @@
 
 #include "profiledb/database_schema.h"
 #include "profiledb/database_session.h"
+#include "tests/unit/folders.h"
 #include "tests/unit/profiledb_testing.h"
 
 namespace respike {
@@ -127,7 +128,7 @@ TEST(DatabaseVersions, NewerOnesAreRefused) {
 /// A file of the first version, written down when that version was current.
 TEST(DatabaseVersions, TheFirstOneCanBeRead) {
   const TemporaryFolder folder;
-  const auto script = contents_of(fs::path(RESPIKE_SOURCE_DIR) / "tests/unit/database_1.sql");
+  const auto script = contents_of(source_folder() / "tests/unit/database_1.sql");
   ASSERT_FALSE(script.empty());
   run_sql(folder / "x.db", std::string(script.begin(), script.end()));
   Database database(folder / "x.db");
@@ -157,7 +158,7 @@ TEST(DatabaseVersions, TheFirstOneCanBeRead) {
 /// program for each application.
 TEST(DatabaseVersions, TheFifthOneCanBeRead) {
   const TemporaryFolder folder;
-  const auto script = contents_of(fs::path(RESPIKE_SOURCE_DIR) / "tests/unit/database_5.sql");
+  const auto script = contents_of(source_folder() / "tests/unit/database_5.sql");
   ASSERT_FALSE(script.empty());
   run_sql(folder / "x.db", std::string(script.begin(), script.end()));
   Database database(folder / "x.db");

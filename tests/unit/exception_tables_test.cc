@@ -8,6 +8,7 @@
 #include "optimizer/lift/lifter.h"
 #include "optimizer/unwind/lsda/pointer_encoding.h"
 #include "tests/unit/command.h"
+#include "tests/unit/folders.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace respike {
@@ -79,7 +80,8 @@ class BehindCalls : public testing::Test {
          {"freestanding/start", "freestanding/runtime", "unwind/throws", "unwind/throws_stubs"}) {
       const std::string object = name.substr(name.find('/') + 1) + ".o";
       command += " && ia64-linux-gnu-as -o " + object +
-                 " '" RESPIKE_SOURCE_DIR "/tests/programs/ia64/" + name + ".s' 2>/dev/null";
+                 " '" + source_folder().string() + "/tests/programs/ia64/" + name +
+                 ".s' 2>/dev/null";
       objects += " " + object;
     }
     command += " && ia64-linux-gnu-ld -q --build-id -o x" + objects + " && echo done";

@@ -12,6 +12,7 @@
 #include "optimizer/pipeline.h"
 #include "optimizer/rewritten.h"
 #include "tests/unit/command.h"
+#include "tests/unit/folders.h"
 #include "tests/unit/temporary_folder.h"
 
 namespace respike {
@@ -27,7 +28,7 @@ class Ia64Damage : public testing::Test {
     const TemporaryFolder folder;
     const std::string command =
         "cd '" + folder.path().string() +
-        "' && ia64-linux-gnu-as -o x.o '" RESPIKE_SOURCE_DIR
+        "' && ia64-linux-gnu-as -o x.o '" + source_folder().string() +
         "/tests/fuzz/seeds/ia64.s' && ia64-linux-gnu-ld -q --build-id -o x x.o && echo done";
     ASSERT_EQ(run_command(command).output, "done\n");
     const Image image = read_image(folder / "x");

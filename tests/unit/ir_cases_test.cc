@@ -15,6 +15,7 @@
 #include "optimizer/check/invariants.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/ir/text/text.h"
+#include "tests/unit/folders.h"
 #include "tests/unit/ir_commands.h"
 #include "tests/unit/ir_text_program.h"
 #include "tests/unit/temporary_folder.h"
@@ -22,7 +23,7 @@
 namespace respike {
 namespace {
 
-const std::filesystem::path kFolder = std::filesystem::path(RESPIKE_SOURCE_DIR) / "tests/ir";
+const std::filesystem::path kFolder = source_folder() / "tests/ir";
 
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path);

@@ -19,6 +19,7 @@
 #include "optimizer/profile/static_counts.h"
 #include "profiledb/matching/procedure_pairs.h"
 #include "profiledb/matching/sequence_diff.h"
+#include "tests/unit/folders.h"
 #include "tests/unit/profile_testing.h"
 
 namespace respike {
@@ -453,8 +454,9 @@ TEST(Matching, IsFastOnLargePrograms) {
 
 std::filesystem::path real_image(const std::string& name) {
   const char* folder = std::getenv("RESPIKE_PROGRAMS");
-  return std::filesystem::path(folder != nullptr ? folder : RESPIKE_BINARY_DIR "/programs") /
-         "images" / name;
+  const std::filesystem::path programs =
+      folder != nullptr ? std::filesystem::path(folder) : build_folder() / "programs";
+  return programs / "images" / name;
 }
 
 Program lifted(const Image& image) {

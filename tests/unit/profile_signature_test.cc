@@ -12,6 +12,7 @@
 #include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
 #include "tests/unit/flow_testing.h"
+#include "tests/unit/folders.h"
 
 namespace respike {
 namespace {
@@ -62,7 +63,8 @@ TEST(Signature, IsTheSameInAnyLayout) {
 TEST(Signature, IsTheSameInAnyLayoutOfRealPrograms) {
   int programs = 0;
   const char* folder = std::getenv("RESPIKE_PROGRAMS");
-  const std::filesystem::path built(folder != nullptr ? folder : RESPIKE_BINARY_DIR "/programs");
+  const std::filesystem::path built =
+      folder != nullptr ? std::filesystem::path(folder) : build_folder() / "programs";
   for (const char* name : {"images/sqlite3.static", "images/lua.dynamic", "images/modern.dynamic",
                            "images/switches.static", "x86_64/images/lua.pie",
                            "x86_64/images/modern.pie", "x86_64/images/switches.dynamic"}) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <random>
 
+#include "tests/unit/folders.h"
 #include "tests/unit/unwind_regions_testing.h"
 
 namespace respike {
@@ -22,7 +23,7 @@ std::vector<std::string> packed_programs() {
   const char* folder = getenv("RESPIKE_IA64");
   const fs::path programs =
       folder != nullptr ? fs::path(folder) / "programs"
-                        : fs::path(RESPIKE_SOURCE_DIR).parent_path() / "shared/ia64/programs";
+                        : source_folder().parent_path() / "shared/ia64/programs";
   std::vector<std::string> result;
   std::error_code missing;
   for (const auto& entry : fs::directory_iterator(programs, missing))
@@ -86,7 +87,7 @@ TEST_F(UnwindRegionsPrograms, SurviveWritingAndReading) {
 
 // ---- Programs run with new tables
 
-constexpr const char* kEmulator = RESPIKE_BINARY_DIR "/respike-ia64";
+const std::string kEmulator = build_folder() / "respike-ia64";
 
 /// Says whether the bundle at an address may end with a call.
 bool may_end_in_call(const Image& image, uint64_t bundle) {

@@ -11,6 +11,7 @@
 #include "optimizer/unwind/ia64/descriptor_reader.h"
 #include "optimizer/unwind/ia64/descriptor_writer.h"
 #include "optimizer/unwind/ia64/region_encoding.h"
+#include "tests/unit/folders.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/unwind_regions_testing.h"
 
@@ -566,7 +567,7 @@ class Assembled : public testing::Test {
     const std::string command = fmt::format(
         "cd '{}' && ia64-linux-gnu-as -o x.o '{}/tests/programs/ia64/{}' && "
         "ia64-linux-gnu-ld -shared -q -o x.so x.o && echo done",
-        folder_.path().string(), RESPIKE_SOURCE_DIR, "unwind/descriptors.s");
+        folder_.path().string(), source_folder().string(), "unwind/descriptors.s");
     if (output_of("ia64-linux-gnu-as --version").empty()) GTEST_SKIP() << "no binutils for IA-64";
     ASSERT_EQ(output_of(command), "done\n");
     image_ = read_image(folder_ / "x.so");

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Says which files of a target the compiler may read as one (CMake's unity builds): prints "FILE<tab>BATCH" lines.
+
+Most of the compiler's time goes to headers, so files that are compiled together cost a third. But what a file keeps to
+itself is then seen by the files that follow in the batch. Example: call_counts.cc and code_sources.cc both have a class
+Places in an unnamed namespace, which the compiler would refuse; and where one file has its own `row_of(Instruction)`
+and the next one calls `row_of(Opcode)` of an enclosing namespace, it would find the wrong function. So a name that a
+file keeps to itself stands in no other file of its batch, comments and members aside, and is defined in no header that
+another file includes. Files also share a batch only if they
+have the same `using namespace` lines, and agree whether they see <elf.h>, whose macros have the names of LLVM's
+constants.
+
+A batch holds files of one folder, up to LINES lines. Files are taken in order, each into the first batch that has room
+and no name of the file: the same files give the same batches, wherever they are.
+
+usage: unity_batches.py LINES FILE..."""
+
+import functools
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# What starts in the first column and defines something: a type, an alias, a macro, a test, a function or a variable.
+DEFINITION = re.compile(
+    r"""^(?: (?:struct|class|union|enum(?:\ class|\ struct)?|\#define) \  (?P<type>\w+)
+          | (?:using|namespace) \  (?P<alias>\w+) \ =
+          | (?:TEST(?:_F|_P)?) \( (?P<test>\w+)
+          | (?!return\b|using\b|namespace\b|template\b[^>]*>$) [A-Za-z_\[] [^\n(={;]* [ *&>]
+            (?P<value>\w+) (?:\(|\[|\ =|\{|;|,))""",
+    re.MULTILINE | re.VERBOSE,
+)
+UNNAMED = re.compile(r"^namespace \{$.*?^\}  // namespace$", re.MULTILINE | re.DOTALL)
+OF_THE_FILE = re.compile(r"(?:static|constexpr|const|using|#define|namespace|TEST)\b|\[\[\w+\]\] static")
+ALIAS = re.compile(r"^(?:using|namespace) (\w+) = [^;]*;", re.MULTILINE)
+USING_NAMESPACE = re.compile(r"^using namespace .*", re.MULTILINE)
+MACROS = re.compile(r"^#include <(?:elf|link)\.h>", re.MULTILINE)
+COMMENT_OR_MEMBER = re.compile(r"//.*|(?:\.|->)\s*\w+|\"(?:[^\"\\\n]|\\.)*\"")
+INCLUDE = re.compile(r'^#include "(.*)"', re.MULTILINE)
+
+
+def defined(match):
+    return match["type"] or match["alias"] or match["test"] or match["value"]
+
+
+@functools.cache
+def names_in_header(path):
+    """The names that a header of ours and the headers that it includes define."""
+    text = path.read_text()
+    return {defined(m) for m in DEFINITION.finditer(text)} | names_in_headers(path, text)
+
+
+def names_in_headers(path, text):
+    places = ((folder / name).resolve() for name in INCLUDE.findall(text) for folder in (path.parent, ROOT))
+    return set().union(*(names_in_header(header) for header in places if header.suffix == ".h" and header.exists()))
+
+
+class File:
+    def __init__(self, path):
+        self.path, text = path, path.read_text()
+        self.lines = text.count("\n")
+        self.words = set(re.findall(r"\w+", COMMENT_OR_MEMBER.sub("", text))) | names_in_headers(path, text)
+        self.aliases = {m[1]: m[0] for m in ALIAS.finditer(text)}
+        unnamed = [m.span() for m in UNNAMED.finditer(text)]
+        self.own = {
+            defined(m)
+            for m in DEFINITION.finditer(text)
+            if OF_THE_FILE.match(m[0]) or any(start < m.start() < end for start, end in unnamed)
+        }
+        self.kind = (frozenset(USING_NAMESPACE.findall(text)), bool(MACROS.search(text)))
+
+    def agrees(self, other):
+        """Whether the two may share a batch."""
+        both = self.own & other.words | other.own & self.words
+        return self.kind == other.kind and all(
+            name in self.aliases and self.aliases[name] == other.aliases.get(name) for name in both
+        )
+
+
+def batches(files, most_lines):
+    """[[File]], in order."""
+    result = []
+    for file in files:
+        for batch in result:
+            if (
+                file.path.parent == batch[0].path.parent
+                and sum(other.lines for other in batch) + file.lines <= most_lines
+                and all(file.agrees(other) for other in batch)
+            ):
+                batch.append(file)
+                break
+        else:
+            result.append([file])
+    return result
+
+
+def main():
+    most_lines, files = int(sys.argv[1]), [File(pathlib.Path(name)) for name in sys.argv[2:]]
+    for number, batch in enumerate(batches(files, most_lines)):
+        for file in batch:
+            print(f"{file.path}\t{number}")
+
+
+if __name__ == "__main__":
+    main()
