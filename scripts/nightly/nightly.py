@@ -276,6 +276,7 @@ class Nightly:
         if self._counts(part):
             self.durations.note(f"{part.name}/{case.name}", seconds, verdict != "stopped")
         if verdict == "stopped" or self.changed:
+            self.verdicts["stopped"] += 1
             return
         if ledger.state_of(self.root, part.depends) != self.state(part):
             self.changed = part.name
@@ -293,7 +294,7 @@ class Nightly:
     def _finish(self, left):
         if self.changed:
             print(f"nightly: files of {self.changed} have changed since the run began; start it again", flush=True)
-        counted = ", ".join(f"{self.verdicts[verdict]} {verdict}" for verdict in ("passed", "failed", "skipped"))
+        counted = ", ".join(f"{self.verdicts[verdict]} {verdict}" for verdict in ("passed", "failed", "skipped", "stopped"))
         not_run = sum(len(cases) for cases in left.values() if cases)
         unknown = [part.name for part, cases in left.items() if cases is None]
         print(f"== {counted}, {not_run} have not run" + (f"; not begun: {', '.join(unknown)}" if unknown else ""))
