@@ -8,7 +8,7 @@ raising Failure (or any other exception); a case that does not apply here may ra
 
 Environment, set by CTest: RESPIKE (the command, default build/respike), RESPIKE_PROGRAMS (the
 folder that tests/programs/build.py wrote, default build/programs), RESPIKE_JOBS (parallel cases,
-default: processors)."""
+default: processors), RESPIKE_SLICE=K/N (the K-th of N shares of a test's cases)."""
 
 import argparse
 import concurrent.futures
@@ -391,14 +391,33 @@ def sampling_interval():
     return int(os.environ.get("RESPIKE_ONE_OF", 1))
 
 
+def slices():
+    """N of RESPIKE_SLICE=K/N: so many runs share the cases of a test; a test that adds up what its cases saw cannot want
+    more of one run than a part of that."""
+    return int(os.environ.get("RESPIKE_SLICE", "1/1").partition("/")[2])
+
+
+def in_slice(cases):
+    """The cases of this run's share: every N-th, from the K-th on, in the order of the hashes of their names."""
+    which, number = map(int, os.environ.get("RESPIKE_SLICE", "1/1").split("/"))
+    by_hash = sorted(cases, key=lambda c: hashlib.sha256(c.name.encode()).digest())
+    chosen = {c.name for c in by_hash[which - 1 :: number]}
+    return [c for c in cases if c.name in chosen]
+
+
 def run_cases(cases, args):
     """Runs the cases on all processors and reports; returns the exit status. Runs one case of
-    sampling_interval(), unless the user filters."""
+    sampling_interval(), unless the user filters, and of these the share of RESPIKE_SLICE."""
     cases = [c for c in cases if re.search(args.filter, c.name)]
     number = sampling_interval()
     if number > 1 and not args.filter:
         print(f"one case of {number}, of {len(cases)}; without RESPIKE_ONE_OF all of them run")
         cases = one_of(number, cases)
+    if slices() > 1 and cases:
+        print(f"share {os.environ['RESPIKE_SLICE']} of {len(cases)} cases")
+        cases = in_slice(cases)
+        if not cases:
+            return 0  # there are fewer cases than shares
     note_missing_programs()
     start = time.monotonic()
     failed = 0

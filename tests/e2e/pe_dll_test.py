@@ -24,8 +24,8 @@ import link
 import reading
 from tables import Export
 
-# LIEF is no package of Debian's: scripts/nightly.sh installs it here.
-sys.path.append(str(common.ROOT / "build" / "lief"))
+# LIEF is no package of Debian's: scripts/nightly.sh installs it into the folder of the build.
+sys.path.append(str(pathlib.Path(common.RESPIKE).parent / "lief"))
 
 ALL = os.environ.get("RESPIKE_ALL_CASES", "") not in ("", "0", "OFF")
 SEEDS = int(os.environ.get("RESPIKE_SEEDS", 20 if ALL else 2))

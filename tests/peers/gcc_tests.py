@@ -24,6 +24,18 @@ import runner
 import steps
 
 
+def _slice(text):
+    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not found or int(found[1]) >= int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text} is no share, such as 0/100 to 99/100")
+    return int(found[1]), int(found[2])
+
+
+def _share(case, number):
+    """The share of a test, whatever its set of options is."""
+    return int.from_bytes(hashlib.sha256(case.name.rpartition("@")[0].encode()).digest()[:8], "big") % number
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--filter", default="", help="only cases whose name matches this regular expression")
@@ -31,6 +43,7 @@ def parse():
     parser.add_argument("--seed", default="1", help="what draws sets of options and samples")
     parser.add_argument("--set", action="append", help="these sets of options instead (repeatable)")
     parser.add_argument("--machine", action="append", choices=list(machines.MACHINES), help="only these (repeatable)")
+    parser.add_argument("--slice", type=_slice, metavar="K/N", help="the K-th of N shares of the tests, K from 0 on")
     parser.add_argument("--sample", type=int, help="so many cases that can be run, of all suites and sets")
     parser.add_argument("--step", action="append", help="only these steps, and what they need (repeatable)")
     parser.add_argument("--no-measure", action="store_true", help="without the model's cycles")
@@ -54,6 +67,8 @@ def wanted(args, names):
     else:
         cases = list(gcc_cases.choose(sources, names, args.sets, args.seed))
     cases = [case for case in cases if re.search(args.filter, case.name)]
+    if args.slice:
+        cases = [case for case in cases if _share(case, args.slice[1]) == args.slice[0]]
     # In no order of theirs, so that what is done at any time is a sample of all.
     cases.sort(key=lambda case: hashlib.sha256(f"{args.seed} {case.name}".encode()).digest())
     return _spread(cases) if args.sample else cases
@@ -82,7 +97,7 @@ def main():
     cases = wanted(args, names)
     if cases is None:
         print("NOTE: Debian's sources were unreachable; without GCC's tests")
-        return 0
+        return results.SKIPPED
     if args.list:
         print("\n".join(case.name for case in cases))
         return 0

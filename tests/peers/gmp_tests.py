@@ -118,17 +118,20 @@ def main():
     source_folder = source()
     if source_folder is None:
         print("NOTE: Debian's sources were unreachable; without GMP's tests")
-        return 0
-    cases = []
+        return results.SKIPPED
+    cases, missing = [], True
     for name in args.machine or machines.MACHINES:
         machine = machines.MACHINES[name]
         if reason := machine.missing():
             print(f"NOTE: without {name}: {reason}")
         else:
             cases += [case for case in _cases(machine, _built(machine, source_folder)) if re.search(args.filter, case.name)]
+        missing = missing and bool(reason)
+    if missing:
+        return results.SKIPPED
     found = results.Results(args.results, args.fresh)
     done = runner.run_all(cases, found, lambda case, folder: _run(case, folder, runner.WORK / "failed"))
-    return 1 if results.report(done) or not done else 0
+    return results.status(done, results.report(done))
 
 
 if __name__ == "__main__":

@@ -90,15 +90,19 @@ def main():
     parser.add_argument("--step", action="append", choices=ALL, help="only this step and those it needs (repeatable)")
     parser.add_argument("--results", type=pathlib.Path, default=runner.WORK / "packages.jsonl", help="the file of results")
     parser.add_argument("--fresh", action="store_true", help="do not go on where a run was stopped")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases")
     args = parser.parse_args()
+    cases = [case for case in _cases(args) if re.search(args.filter, case.name)]
+    if args.list:
+        print("\n".join(case.name for case in cases))
+        return 0
     if reason := MACHINE.missing():
         print(f"NOTE: without packages for x86-64: {reason}")
-        return 0
+        return results.SKIPPED
     os.environ.pop("LD_LIBRARY_PATH", None)
-    cases = [case for case in _cases(args) if re.search(args.filter, case.name)]
     found = results.Results(args.results, args.fresh)
     done = runner.run_all(cases, found, lambda case, folder: _run(case, folder, runner.WORK / "failed"))
-    return 1 if results.report(done) or not done else 0
+    return results.status(done, results.report(done))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """The file of results: a line of JSON for each case, written when the case has ended. A run that is stopped goes on where
-it was; with another respike everything begins anew, and the old file stays as FILE.old."""
+it was, and cases that failed run again; with another respike everything begins anew, and the old file stays as FILE.old."""
 
 import collections
 import hashlib
@@ -26,6 +26,7 @@ class Results:
             lines = [json.loads(line) for line in self.path.read_text().splitlines() if line.endswith("}")]
             if lines and lines[0] == head and not fresh:
                 self.records = {line["case"]: line for line in lines[1:]}
+                self.records = {case: line for case, line in self.records.items() if line["status"] != "failed"}
             else:
                 self.path.rename(f"{self.path}.old")
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,6 +44,17 @@ def read(path):
     """All records of a file, whatever respike wrote it."""
     lines = [json.loads(line) for line in pathlib.Path(path).read_text().splitlines() if line.endswith("}")]
     return {line["case"]: line for line in lines if "case" in line}
+
+
+SKIPPED = 77  # an exit status: nothing could be done here; what was printed last says why
+
+
+def status(records, failed):
+    """The exit status of a run with these records, of which so many failed."""
+    if records and all(record["status"] == "left out" for record in records):
+        print(f"left out: {records[0]['reason']}")
+        return SKIPPED
+    return 1 if failed or not records else 0
 
 
 # --- The report -----------------------------------------------------------------------------------

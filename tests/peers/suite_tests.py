@@ -391,16 +391,20 @@ def main():
     parser.add_argument("--results", type=pathlib.Path, default=runner.WORK / "suites.jsonl", help="the file of results")
     parser.add_argument("--fresh", action="store_true", help="do not go on where a run was stopped")
     parser.add_argument("--report", action="store_true", help="only print what is in the file of results")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases")
     args = parser.parse_args()
+    cases = [case for case in _cases(args) if re.search(args.filter, case.name)]
+    if args.list:
+        print("\n".join(case.name for case in cases))
+        return 0
     if args.report:
         return 1 if report(list(results.read(args.results).values())) else 0
     if reason := MACHINE.missing():
         print(f"NOTE: without suites for x86-64: {reason}")
-        return 0
-    cases = [case for case in _cases(args) if re.search(args.filter, case.name)]
+        return results.SKIPPED
     found = results.Results(args.results, args.fresh)
     done = runner.run_all(cases, found, _run, jobs=1)  # they share a folder, and each keeps all processors busy
-    return 1 if report(done) or not done else 0
+    return results.status(done, report(done))
 
 
 if __name__ == "__main__":
