@@ -4,7 +4,8 @@ output.
 
 A test file builds a list of Case(name, function) and passes the list to run_cases, which runs the
 cases in parallel, prints each failure with its reason, and returns the exit status. A case fails by
-raising Failure (or any other exception); a case that does not apply here may raise Skip.
+raising Failure (or any other exception); a case that does not apply here may raise Skip. Cases start in an
+empty folder, and fail when they leave something there: a program needs a working folder of its own.
 
 Environment, set by CTest: RESPIKE (the command, default build/respike), RESPIKE_PROGRAMS (the
 folder that tests/programs/build.py wrote, default build/programs), RESPIKE_JOBS (parallel cases,
@@ -12,6 +13,7 @@ default: processors)."""
 
 import argparse
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -27,6 +29,11 @@ import tempfile
 import threading
 import time
 import traceback
+
+# Paths stay right in another working folder.
+for _name, _value in os.environ.items():
+    if _name.startswith("RESPIKE") and "/" in _value and os.path.exists(_value):
+        os.environ[_name] = os.path.abspath(_value)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RESPIKE = os.environ.get("RESPIKE", str(ROOT / "build" / "respike"))
@@ -391,6 +398,19 @@ def sampling_interval():
     return int(os.environ.get("RESPIKE_ONE_OF", 1))
 
 
+@contextlib.contextmanager
+def empty_working_folder():
+    """An empty folder to work in: what a program leaves there does no harm."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory(prefix="respike-working-") as folder:
+        os.chmod(folder, 0o755)  # some cases run programs as another user
+        os.chdir(folder)
+        try:
+            yield pathlib.Path(folder)
+        finally:
+            os.chdir(before)
+
+
 def run_cases(cases, args):
     """Runs the cases on all processors and reports; returns the exit status. Runs one case of
     sampling_interval(), unless the user filters."""
@@ -402,9 +422,14 @@ def run_cases(cases, args):
     note_missing_programs()
     start = time.monotonic()
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
+    left = set()
+    with empty_working_folder() as folder, concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         for done in concurrent.futures.as_completed([pool.submit(c.run) for c in cases]):
             case = done.result()
+            new = set(os.listdir(folder)) - left
+            left |= new
+            if new and not case.problem:
+                case.problem = f"this case, or another at the same time, left {sorted(new)} in its working folder"
             if case.problem:
                 failed += 1
                 if failed <= args.keep_going:
