@@ -147,10 +147,12 @@ scripts/install-packages.sh
 cmake -S . -B build -G Ninja -DRESPIKE_ALL_CASES=ON
 cmake --build build
 ctest --test-dir build --output-on-failure --tests-regex '^programs$'
-export RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs
+export RESPIKE=$PWD/build/respike RESPIKE_PROGRAMS=$PWD/build/programs PYTHONDONTWRITEBYTECODE=1
+tests/source_tree.py before build/source_tree.nightly
 for part in "${wanted[@]}"; do
   echo "== $part"
   SECONDS=0
   "run_$part"
   echo "== $part passed in $SECONDS s"
 done
+tests/source_tree.py after build/source_tree.nightly
