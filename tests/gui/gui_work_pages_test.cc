@@ -260,8 +260,9 @@ TEST_F(WorkPagesTest, AStoppedComparisonIsNoError) {
   ASSERT_TRUE(wait_for([&] { return find<QAbstractButton>("Compare")->isEnabled(); }));
   find<QLineEdit>("Arguments of the workload")->setText("sleep 60");
   press("Compare");
-  ASSERT_TRUE(wait_for(
-      [&] { return run_command("pgrep", {"-f", world_.folder().c_str()}).status == 0; }));
+  ASSERT_TRUE(wait_for([&] {
+    return run_command("pgrep", {"-f", world_.folder().c_str()}).status == 0;
+  }));
   press("Stop");
   EXPECT_EQ(end_of(1), Task::State::cancelled);
   auto* tabs = find<QTabWidget>("Pages");

@@ -76,8 +76,8 @@ class PatientTimer {
   std::chrono::nanoseconds waited_before_{};
 };
 
-/// The longest time in which the event loop handled no timer, while `condition` did not hold, without
-/// what this thread waited for a processor.
+/// The longest time in which the event loop handled no timer, while `condition` did not hold,
+/// without what this thread waited for a processor.
 std::chrono::milliseconds longest_block(const std::function<bool()>& condition);
 
 /// Makes a folder a read-only file system, for this process alone, until destruction: root, too,

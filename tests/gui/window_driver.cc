@@ -5,8 +5,8 @@
 // Beside the command line's words there are "verify APP", "compare APP", "show" and "quit". The
 // program answers with lines of JSON: {"event": "started"} before an action begins, {"event":
 // "ended", "state": "done"} after it, {"event": "said", "kind": "error", ...} for each message, and
-// {"event": "shown", "rows": [...]} after "show". "die WORDS" begins an action, and SIGKILL ends the
-// window before it hears of the action's end. Pages change all the time, so that each asks its
+// {"event": "shown", "rows": [...]} after "show". "die WORDS" begins an action, and SIGKILL ends
+// the window before it hears of the action's end. Pages change all the time, so that each asks its
 // questions.
 
 #include <QAbstractItemModel>
@@ -134,7 +134,8 @@ class Driver {
   }
 
   /// Tells what a user sees: the rows of the page Applications, whose pages exist, and the longest
-  /// time in which the window handled no event since it was asked last, although it had a processor.
+  /// time in which the window handled no event since it was asked last, although it had a
+  /// processor.
   void show() {
     const QAbstractItemModel& model = *window_.findChild<QTreeView*>()->model();
     QJsonArray rows;
