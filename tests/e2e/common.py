@@ -345,6 +345,38 @@ def describe_difference(expected, actual):
     return "; ".join(parts) + (f"; stderr: {tail}" if tail else "")
 
 
+# --- Waiting and measuring ------------------------------------------------------------------------
+
+
+def wait_until(condition, problem):
+    """Waits for what happens soon, or later where other programs keep the processors busy."""
+    end = time.monotonic() + TOOL_TIMEOUT
+    while not (result := condition()):
+        if time.monotonic() > end:
+            raise Failure(problem)
+        time.sleep(0.025)
+    return result
+
+
+def processor_seconds(action):
+    """The processor time of the commands that action() runs."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    action()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def least_times(measurements, is_within, times=3, most=15):
+    """The least of several times of each measurement, which other programs can only make longer: `times` of them, and more
+    until is_within(least times)."""
+    least = [float("inf")] * len(measurements)
+    for number in range(most):
+        if number >= times and is_within(*least):
+            break
+        least = [min(before, measure()) for before, measure in zip(least, measurements)]
+    return least
+
+
 # --- Cases ----------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
 import common
 import ia64_programs
@@ -420,7 +419,7 @@ def check_interrupted(scratch, kind, number):
         env=dict(app.world.environment, TMPDIR=str(folder)), start_new_session=True,
     )
 
-    wait_until(lambda: is_working(process.pid), "the program does not run")
+    common.wait_until(lambda: is_working(process.pid), "the program does not run")
     process.send_signal(number)
     _, message = process.communicate(timeout=common.TOOL_TIMEOUT)
     left = [int(p.name) for p in processes_of(process.pid)]
@@ -452,14 +451,14 @@ def check_killed(scratch, kind):
     def others():
         return [p for p in processes_of(process.pid) if int(p.name) != process.pid]
 
-    wait_until(lambda: is_working(process.pid), "the program does not run")
+    common.wait_until(lambda: is_working(process.pid), "the program does not run")
     in_use = set(folder.iterdir())
     check = [common.RESPIKE, "check", "app", *app.options, "--runs", "2", "--", app.count]
     outcome = common.run_command(check, env=environment)
     expect(b"behaves the same" in outcome.stdout and set(folder.iterdir()) == in_use, f"the folder of a running command: {outcome}")
     process.kill()
     process.wait()
-    wait_until(lambda: not others(), "processes of a killed command still run")
+    common.wait_until(lambda: not others(), "processes of a killed command still run")
     expect(len(in_use) == len(kept) + 1 and set(folder.iterdir()) == in_use, f"{list(folder.iterdir())}")
     outcome = common.run_command(check, env=environment)
     expect(b"behaves the same" in outcome.stdout and set(folder.iterdir()) == kept, f"{outcome}, {list(folder.iterdir())}")
@@ -477,13 +476,6 @@ def check_noexec(scratch):
             raise Skip("no mounts here")
         message = outcome.stderr.decode()
         expect(outcome.status == 1 and f"for {store}/images/" in message and "noexec" in message, f"{outcome}")
-
-
-def wait_until(condition, problem):
-    end = time.monotonic() + common.TOOL_TIMEOUT
-    while not condition():
-        expect(time.monotonic() < end, problem)
-        time.sleep(0.1)
 
 
 def stat_of(path):
