@@ -144,8 +144,11 @@ std::chrono::nanoseconds PatientTimer::waited() const {
 }
 
 milliseconds PatientTimer::elapsed() const {
-  const auto time = std::chrono::steady_clock::now() - start_ - (waited() - waited_before_);
-  return std::chrono::ceil<milliseconds>(std::max(time, std::chrono::nanoseconds::zero()));
+  using std::chrono::nanoseconds;
+  const nanoseconds time = std::chrono::steady_clock::now() - start_;
+  // Of a thread that ended meanwhile nothing is known any more.
+  const nanoseconds waits = std::clamp(waited() - waited_before_, nanoseconds(0), time);
+  return std::chrono::ceil<milliseconds>(time - waits);
 }
 
 milliseconds PatientTimer::restart() {
