@@ -1,10 +1,10 @@
 """Runs inside gdb for backtrace_native_test.py: stops one image, which the host runs, at entries of procedures.
 
 The environment variable BACKTRACE_JOB names a JSON file with: result, entry (e_entry), entries (addresses of
-procedures), steps (for each stop the number of substantial instructions to go on from the entry), arguments and stdin
-of the program. The result is a list with an entry for each stop: the address of the procedure and the addresses of the
-call stack, all without the load bias. The list is shorter than `steps` if the program ends early. The second entry of
-a procedure is its last stop."""
+procedures), passes (which entry of a procedure is its last stop), steps (for each stop the number of substantial
+instructions to go on from the entry), arguments and stdin of the program. The result is a list with an entry for each
+stop: the address of the procedure and the addresses of the call stack, all without the load bias. The list is shorter
+than `steps` if the program ends early."""
 
 import json
 import os
@@ -18,7 +18,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import gdb_stacks  # noqa: E402
 
 JOB = json.load(open(os.environ["BACKTRACE_JOB"]))
-MOST_STOPS = 2  # at one procedure
 # Direct jumps and no-ops, which layouts add and remove.
 GLUE = re.compile(r"(jmp[a-z]* +0x|(data16 |cs )*nop|xchg +%ax,%ax)")
 
@@ -75,7 +74,7 @@ def visit(bias, breakpoints):
         if at not in breakpoints:
             raise gdb.GdbError(f"stopped at {at:#x}")
         breakpoint = breakpoints[at]
-        if breakpoint.hit_count >= MOST_STOPS:
+        if breakpoint.hit_count >= JOB["passes"]:
             breakpoint.delete()
             del breakpoints[at]
         if not go_on(JOB["steps"][len(stops)]):

@@ -4,7 +4,8 @@ output.
 
 A test file builds a list of Case(name, function) and passes the list to run_cases, which runs the
 cases in parallel, prints each failure with its reason, and returns the exit status. A case fails by
-raising Failure (or any other exception); a case that does not apply here may raise Skip.
+raising Failure (or any other exception); a case that does not apply here may raise Skip. Cases start in an
+empty folder, and fail when they leave something there: a program needs a working folder of its own.
 
 Environment, set by CTest: RESPIKE (the command, default build/respike), RESPIKE_PROGRAMS (the
 folder that tests/programs/build.py wrote, default build/programs), RESPIKE_JOBS (parallel cases,
@@ -12,6 +13,7 @@ default: processors), RESPIKE_SLICE=K/N (the K-th of N shares of a test's cases)
 
 import argparse
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -27,6 +29,11 @@ import tempfile
 import threading
 import time
 import traceback
+
+# Paths stay right in another working folder.
+for _name, _value in os.environ.items():
+    if _name.startswith("RESPIKE") and "/" in _value and os.path.exists(_value):
+        os.environ[_name] = os.path.abspath(_value)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RESPIKE = os.environ.get("RESPIKE", str(ROOT / "build" / "respike"))
@@ -338,6 +345,38 @@ def describe_difference(expected, actual):
     return "; ".join(parts) + (f"; stderr: {tail}" if tail else "")
 
 
+# --- Waiting and measuring ------------------------------------------------------------------------
+
+
+def wait_until(condition, problem):
+    """Waits for what happens soon, or later where other programs keep the processors busy."""
+    end = time.monotonic() + TOOL_TIMEOUT
+    while not (result := condition()):
+        if time.monotonic() > end:
+            raise Failure(problem)
+        time.sleep(0.025)
+    return result
+
+
+def processor_seconds(action):
+    """The processor time of the commands that action() runs."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    action()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def least_times(measurements, is_within, times=3, most=15):
+    """The least of several times of each measurement, which other programs can only make longer: `times` of them, and more
+    until is_within(least times)."""
+    least = [float("inf")] * len(measurements)
+    for number in range(most):
+        if number >= times and is_within(*least):
+            break
+        least = [min(before, measure()) for before, measure in zip(least, measurements)]
+    return least
+
+
 # --- Cases ----------------------------------------------------------------------------------------
 
 
@@ -405,6 +444,19 @@ def in_slice(cases):
     return [c for c in cases if c.name in chosen]
 
 
+@contextlib.contextmanager
+def empty_working_folder():
+    """An empty folder to work in: what a program leaves there does no harm."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory(prefix="respike-working-") as folder:
+        os.chmod(folder, 0o755)  # some cases run programs as another user
+        os.chdir(folder)
+        try:
+            yield pathlib.Path(folder)
+        finally:
+            os.chdir(before)
+
+
 def run_cases(cases, args):
     """Runs the cases on all processors and reports; returns the exit status. Runs one case of
     sampling_interval(), unless the user filters, and of these the share of RESPIKE_SLICE."""
@@ -421,9 +473,14 @@ def run_cases(cases, args):
     note_missing_programs()
     start = time.monotonic()
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
+    left = set()
+    with empty_working_folder() as folder, concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         for done in concurrent.futures.as_completed([pool.submit(c.run) for c in cases]):
             case = done.result()
+            new = set(os.listdir(folder)) - left
+            left |= new
+            if new and not case.problem:
+                case.problem = f"this case, or another at the same time, left {sorted(new)} in its working folder"
             if case.problem:
                 failed += 1
                 if failed <= args.keep_going:

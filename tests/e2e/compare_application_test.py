@@ -15,7 +15,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
 import common
 import ia64_programs
@@ -57,7 +56,11 @@ int main(int count, char** arguments) {
   if (!strcmp(what, "address")) printf("%p\n", (void*)&n);
   if (!strcmp(what, "endless")) for (;;) work(1000);
   if (!strcmp(what, "abort")) abort();
-  if (!strcmp(what, "moody")) return getpid() % 200;
+  if (!strcmp(what, "moody")) {  /* its status is how often it ran */
+    FILE* runs = fopen(arguments[3], "a");
+    fputc('.', runs);
+    return (int)ftell(runs);
+  }
   return !strcmp(what, "three") ? 3 : 0;
 }
 """
@@ -148,6 +151,18 @@ class Application:
         connection.execute("update derived_image set file_size=?, file_modified=?, file_inode=?, file_changed=? where id=?", values)
         connection.commit()
         connection.close()
+
+
+def until_it_ships(kind, check):
+    """The first outcome of check() with the status 0, which comes first, or the third. Of versions that are equally fast,
+    chance makes the optimized one slower to the sign test in at most one of 200 comparisons of times: in three of three
+    with a probability of 1.25e-7."""
+    for attempt in range(3 if kind == "native" else 1):
+        status, *_ = outcome = check()
+        if status == 0:
+            break
+        print(f"attempt {attempt + 1}: {outcome}", flush=True)
+    return outcome
 
 
 def row_of(rows, name, key="path"):
@@ -257,7 +272,7 @@ def check_broken(scratch, kind):
 
 def check_verdict(scratch, kind):
     app = Application(scratch, kind)
-    status, c = app.check(app.count)
+    status, c = until_it_ships(kind, lambda: app.check(app.count))
     expect(status == 0 and c["ship"] and c["verdict"].startswith("ship: "), c)
     expect(c["compared"] == "output and exit status" and c["difference"] == "", c)
     expect(len(c["before"]) == len(c["after"]) == c["runs"], c)
@@ -269,10 +284,14 @@ def check_verdict(scratch, kind):
         found = {"alpha": r"\d+\.\d% fewer cycles", "x86-64": r"(\d+\.\d% fewer|no measurable difference in) cycles"}
         found = found.get(kind, "no measurable difference in cycles")
         expect(re.match(f"ship: {found}; it behaves the same in 3 runs$", c["verdict"]), c["verdict"])
-    outcome = app.world.respike("check", "app", *app.options, "--runs", "2", "--", app.count, "three")
-    last = outcome.stdout.decode().splitlines()[-1]
-    expect(outcome.status == 0 and last.endswith("behaves the same in 2 runs; the exit status is 3 in both versions"), last)
-    status, c = app.check(app.count, "abort", options=["--runs", "2"])
+
+    def check_two_runs():
+        outcome = app.world.respike("check", "app", *app.options, "--runs", "2", "--", app.count, "three")
+        return outcome.status, outcome.stdout.decode().splitlines()[-1]
+
+    status, last = until_it_ships(kind, check_two_runs)
+    expect(status == 0 and last.endswith("behaves the same in 2 runs; the exit status is 3 in both versions"), last)
+    status, c = until_it_ships(kind, lambda: app.check(app.count, "abort", options=["--runs", "2"]))
     expect(status == 0 and c["verdict"].endswith("signal 6 kills both versions"), c)
 
 
@@ -295,12 +314,12 @@ def check_same_speed(scratch):
 def check_varying(scratch, kind):
     """What the original prints differs from run to run."""
     app = Application(scratch, kind)
-    status, c = app.check(app.count, "process", options=["--runs", "4"])
+    status, c = until_it_ships(kind, lambda: app.check(app.count, "process", options=["--runs", "4"]))
     expect(status == 0 and c["ship"] and c["compared"] == "exit status", c)
     expect("prints something else each time" in c["verdict"] and "ends the same in 4 runs" in c["verdict"], c)
-    status, c = app.check(app.count, "moody", options=["--runs", "5"])
+    status, c = app.check(app.count, "moody", str(scratch.file("runs")), options=["--runs", "5"])
     expect(status == 1 and c["compared"] == "nothing" and "ends otherwise from run to run" in c["verdict"], c)
-    status, c = app.check(app.count, "address", options=["--runs", "4"])
+    status, c = until_it_ships(kind, lambda: app.check(app.count, "address", options=["--runs", "4"]))
     expect(status == 0, c)
     at_random = kind in ("native", "x86-64")  # on the model the stack lies behind the program
     expect(c["compared"] == ("output at fixed addresses, and exit status" if at_random else "output and exit status"), c)
@@ -319,11 +338,14 @@ def check_user(scratch, kind):
         os.chown(path, 65534, 65534)
     command = [*AS_USER, common.RESPIKE, "check", "app", *app.options, "--json", "--runs", "2", "--", app.count]
     environment = dict(app.world.environment, TMPDIR=str(app.world.folder))
-    outcome = common.run_command(command, env=environment, cwd=app.world.folder)
-    c = json.loads(outcome.stdout)
-    expect(c["compared"] == "output and exit status" and not c["difference"], outcome)
-    # Two runs of some milliseconds: other work may make the versions seem to differ in speed.
-    expect(outcome.status == 0 or "seems slower" in c["verdict"], outcome)
+
+    def check_as_user():
+        outcome = common.run_command(command, env=environment, cwd=app.world.folder)
+        expect(outcome.stdout, outcome)
+        return outcome.status, json.loads(outcome.stdout)
+
+    status, c = until_it_ships(kind, check_as_user)
+    expect(status == 0 and c["compared"] == "output and exit status" and not c["difference"], c)
     app.replace_version(1)
     outcome = common.run_command(command, env=environment, cwd=app.world.folder)
     expect(outcome.status == 1 and b"behaves otherwise" in outcome.stdout, outcome)
@@ -397,18 +419,10 @@ def check_interrupted(scratch, kind, number):
         env=dict(app.world.environment, TMPDIR=str(folder)), start_new_session=True,
     )
 
-    def group():
-        return [int(p.name) for p in pathlib.Path("/proc").glob("[0-9]*") if alive_in_group(p, process.pid)]
-
-    for _ in range(300):
-        if len(group()) >= 3:  # the command, its helper, the program
-            break
-        time.sleep(0.1)
-    time.sleep(0.3)
-    expect(len(group()) >= 3, f"the program does not run: {group()}")
+    common.wait_until(lambda: is_working(process.pid), "the program does not run")
     process.send_signal(number)
-    _, message = process.communicate(timeout=30)
-    left = group()
+    _, message = process.communicate(timeout=common.TOOL_TIMEOUT)
+    left = [int(p.name) for p in processes_of(process.pid)]
     for left_process in left:
         os.kill(left_process, signal.SIGKILL)
     expect(process.returncode == -number, f"{process.returncode}: {message!r}")
@@ -435,24 +449,16 @@ def check_killed(scratch, kind):
     )  # fmt: skip
 
     def others():
-        paths = pathlib.Path("/proc").glob("[0-9]*")
-        return [p for p in paths if int(p.name) != process.pid and alive_in_group(p, process.pid)]
+        return [p for p in processes_of(process.pid) if int(p.name) != process.pid]
 
-    def wait(condition, text):
-        for _ in range(300):
-            if condition():
-                return
-            time.sleep(0.1)
-        raise common.Failure(text)
-
-    wait(lambda: len(others()) >= 2, "the program does not run")
+    common.wait_until(lambda: is_working(process.pid), "the program does not run")
     in_use = set(folder.iterdir())
     check = [common.RESPIKE, "check", "app", *app.options, "--runs", "2", "--", app.count]
     outcome = common.run_command(check, env=environment)
     expect(b"behaves the same" in outcome.stdout and set(folder.iterdir()) == in_use, f"the folder of a running command: {outcome}")
     process.kill()
     process.wait()
-    wait(lambda: not others(), f"still running: {others()}")
+    common.wait_until(lambda: not others(), "processes of a killed command still run")
     expect(len(in_use) == len(kept) + 1 and set(folder.iterdir()) == in_use, f"{list(folder.iterdir())}")
     outcome = common.run_command(check, env=environment)
     expect(b"behaves the same" in outcome.stdout and set(folder.iterdir()) == kept, f"{outcome}, {list(folder.iterdir())}")
@@ -472,12 +478,31 @@ def check_noexec(scratch):
         expect(outcome.status == 1 and f"for {store}/images/" in message and "noexec" in message, f"{outcome}")
 
 
-def alive_in_group(path, group):
+def stat_of(path):
+    """The fields of /proc/PROCESS/stat from the state on; None: the process has ended."""
     try:
-        fields = (path / "stat").read_text().rpartition(")")[2].split()
+        return (path / "stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return False
-    return fields[0] not in "ZX" and int(fields[2]) == group
+        return None
+
+
+def processes_of(group):
+    """The folders in /proc of a group's processes that run."""
+    paths = pathlib.Path("/proc").glob("[0-9]*")
+    return [p for p in paths if (fields := stat_of(p)) and fields[0] not in "ZX" and int(fields[2]) == group]
+
+
+def is_working(group):
+    """Whether a process of the group executes something else than the command, for a tenth of a second already."""
+    for path in processes_of(group):
+        try:
+            is_command = os.path.samefile(path / "exe", common.RESPIKE)
+        except OSError:
+            continue
+        fields = stat_of(path)
+        if fields and not is_command and int(fields[11]) + int(fields[12]) >= os.sysconf("SC_CLK_TCK") / 10:
+            return True
+    return False
 
 
 def main():

@@ -82,7 +82,7 @@ class World:
         return self.shared(("image", name), make)
 
     def outcome(self, path, run):
-        return common.run_command([ECOFF, path, *run.args], stdin=run.stdin, timeout=300, cwd=self.scratch.path)
+        return common.run_command([ECOFF, path, *run.args], stdin=run.stdin, timeout=300, cwd=self.scratch.folder())
 
     def expected(self, name, index):
         return self.shared(("run", name, index), lambda: self.outcome(self.image(name), runs_of(name)[index]))

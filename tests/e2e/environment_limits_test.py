@@ -11,7 +11,6 @@ import random
 import shutil
 import subprocess
 import sys
-import time
 
 import common
 from applications import CHAIN, World, build_echo, link_alone, rows_of, same_behaviour
@@ -466,11 +465,8 @@ def check_killed_after_opening(scratch):
         expect(f"opened {library}".encode() in outcome.stderr, outcome.stderr)
         shown = world.images("app")
         expect(shown[library.name]["role"] == "opened" and shown[library.name]["optimizable"], shown)
-        for _ in range(100):
-            if not world.spool():
-                break
-            time.sleep(0.05)  # the kernel has not ended the process yet
-            world.ok("collect")
+        # Until the kernel has ended the process.
+        common.wait_until(lambda: world.ok("collect") and not world.spool(), "a counter file stays")
         expect(world.images("app")["opens"]["profile"]["runs"] == runs, shown)
     text = world.ok("instrument", "app").stdout.decode()
     expect(text.count("up to date") == 3, text)  # the runs have made the versions of the libraries

@@ -4,12 +4,10 @@ runs leave."""
 
 import concurrent.futures
 import os
-import resource
 import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
 import common
 from applications import World, build_echo, rows_of, same_behaviour
@@ -94,11 +92,12 @@ def check_many_runs(scratch):
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
         statuses = list(pool.map(one, range(200)))
     expect(statuses.count(0) == 180 and statuses.count(-9) == 20, statuses)
-    for _ in range(100):
+
+    def merged_profile():  # when the kernel has ended all killed processes
         profile = world.images("echo")[image.name]["profile"]
-        if not world.spool():
-            break
-        time.sleep(0.1)  # the kernel has not ended all killed processes yet
+        return None if world.spool() else profile
+
+    profile = common.wait_until(merged_profile, "counter files stay")
     expect(profile["runs"] == 200, profile)
     expect(rows_of(world.database, "pragma integrity_check") == [("ok",)], "integrity_check")
     rows = rows_of(
@@ -157,19 +156,10 @@ def check_speed(scratch):
     for step in (["register", image, "--name", "echo"], ["optimize", "echo"]):
         world.ok(*step)
 
-    def seconds(command):
-        times = []
-        for _ in range(15):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run(
-                [str(c) for c in command], env=world.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-            )
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        return min(times)
-
-    added = seconds([common.RESPIKE, "run", "echo"]) - seconds([*common.emulator(), image])
-    expect(added <= 0.015, f"{1000 * added:.1f} ms")
+    commands = [[common.RESPIKE, "run", "echo"], [*common.emulator(), image]]
+    measurements = [lambda c=command: common.processor_seconds(lambda: common.run_command(c, env=world.environment)) for command in commands]
+    below, alone = common.least_times(measurements, lambda below, alone: below - alone <= 0.015, times=15, most=60)
+    expect(below - alone <= 0.015, f"{1000 * (below - alone):.1f} ms")
 
 
 def main():

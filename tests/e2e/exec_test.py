@@ -562,14 +562,6 @@ def check_deep(scratch, user):
         expect(works or b"nested too deep" in outcome.stderr, f"{depth}: {outcome}")
 
 
-def wait_until(condition, text):
-    for _ in range(400):
-        if condition():
-            return
-        time.sleep(0.025)
-    raise common.Failure(text)
-
-
 def check_killed(scratch, user):
     """SIGKILL at any moment: no mount stays, the originals are untouched, and the next command works."""
     work = Work(scratch, "native", user)
@@ -598,7 +590,8 @@ def check_helper(scratch):
     """Counter files are merged while the command runs; the helper ends with the command."""
     work = Work(scratch)
     work.set_up()
-    text = "i=0; while [ $i -lt 300 ]; do ./program quiet; i=$((i + 1)); done; sleep 3; find \"$0\" -name '*.counts' | wc -l"
+    text = "i=0; while [ $i -lt 300 ]; do ./program quiet; i=$((i + 1)); done; "
+    text += "while n=$(find \"$0\" -name '*.counts' | wc -l); [ $n -ge 100 ]; do sleep 0.1; done; echo $n"
     outcome = work.exec("program", "sh", "-c", text, f"{work.database}.files")
     expect(int(outcome.stdout) < 100, f"{outcome.stdout} counter files wait")
     expect(work.runs() == 300, f"{work.runs()}")
@@ -607,7 +600,7 @@ def check_helper(scratch):
         listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         return [line for line in listing.splitlines() if " exec program -- sh -c i=0" in line]
 
-    wait_until(lambda: not helpers(), f"a helper stayed: {helpers()}")
+    common.wait_until(lambda: not helpers(), f"a helper stayed: {helpers()}")
 
 
 def check_inside(scratch, user):

@@ -3,7 +3,6 @@
 procedures are opaque: the time of rewriting grows with the size of the image, not with its
 square."""
 
-import resource
 import subprocess
 import sys
 
@@ -27,17 +26,11 @@ def make_image(count, scratch):
     return image
 
 
-def seconds(image, scratch):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    common.optimize(image, scratch.folder() / "out")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime
-
-
 def check(scratch):
-    small, large = (make_image(count, scratch) for count in (SMALL, LARGE))
-    ratio = min(seconds(large, scratch) / seconds(small, scratch) for _ in range(3))
-    common.expect(ratio < MOST, f"{LARGE // SMALL} times the procedures take {ratio:.1f} times the time")
+    images = [make_image(count, scratch) for count in (SMALL, LARGE)]
+    measurements = [lambda i=image: common.processor_seconds(lambda: common.optimize(i, scratch.folder() / "out")) for image in images]
+    small, large = common.least_times(measurements, lambda small, large: large < MOST * small)
+    common.expect(large < MOST * small, f"{LARGE // SMALL} times the procedures take {large / small:.1f} times the time")
 
 
 def main():

@@ -10,7 +10,6 @@ import json
 import os
 import pathlib
 import re
-import resource
 import struct
 import subprocess
 import sys
@@ -289,17 +288,15 @@ def slowdown():
     program, script = real("sqlite3"), ia64_programs.SHARED / "asm" / "t.sql"
     if not script.exists():
         raise Skip(ia64_programs.MISSING)
-    folder, times = scratch.folder(), []
-    for options in ([], ["--model", folder / "model"]):
-        best = None
-        for _ in range(3):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            with open(script) as stdin:
-                expect(run([EMULATOR, *options, program], stdin=stdin).returncode == 0, "it fails")
-            used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-            best = used if best is None else min(best, used)
-        times.append(best)
-    expect(times[1] < 5 * times[0], f"{times[1] / times[0]:.1f} times slower")
+    model = scratch.folder() / "model"
+
+    def execute(*options):
+        with open(script) as stdin:
+            expect(run([EMULATOR, *options, program], stdin=stdin).returncode == 0, "it fails")
+
+    measurements = [lambda o=options: common.processor_seconds(lambda: execute(*o)) for options in ((), ("--model", model))]
+    plain, measured = common.least_times(measurements, lambda plain, measured: measured < 5 * plain)
+    expect(measured < 5 * plain, f"{measured / plain:.1f} times slower")
 
 
 def main():

@@ -19,7 +19,7 @@ import common
 import killed_test
 from applications import rows_of
 from common import expect
-from exec_test import USERS, Work, digest, wait_until, write_program
+from exec_test import USERS, Work, digest, write_program
 
 R = common.RESPIKE
 KILLS = int(os.environ.get("RESPIKE_KILLS", "15"))
@@ -165,7 +165,7 @@ def check_ends(scratch, user):
     expect(outcome.status == 125 and b"cannot be started" in outcome.stderr and not outcome.stdout, f"{outcome}")
     # A session whose parent has not waited for it has ended all the same.
     session = work.start("true")
-    wait_until(lambda: ") Z " in pathlib.Path(f"/proc/{session.pid}/stat").read_text(), "the session does not end")
+    common.wait_until(lambda: ") Z " in pathlib.Path(f"/proc/{session.pid}/stat").read_text(), "the session does not end")
     outcome = work.ok("mode", "program", "optimized")
     expect(not outcome.stderr and not work.ok("session", "--list").stdout, f"{outcome}")
     session.communicate()
@@ -175,7 +175,7 @@ def check_ends(scratch, user):
         time.sleep(0.03)
         os.killpg(session.pid, signal.SIGKILL)
         session.wait()
-    wait_until(lambda: not work.ok("session", "--list").stdout, "killed sessions are listed")
+    common.wait_until(lambda: not work.ok("session", "--list").stdout, "killed sessions are listed")
     expect(pathlib.Path("/proc/self/mountinfo").read_text() == before, "a mount stayed")
     expect(not list(pathlib.Path(f"{work.database}.files/sessions").iterdir()), "a note stayed")
 

@@ -166,20 +166,14 @@ def check_repetition(program):
     expect(first == second, f"{first} became {second}")
 
 
-def processor_seconds(command, stdin):
-    before = os.times()
-    common.run_command(command, stdin=stdin)
-    after = os.times()
-    return sum(after[2:4]) - sum(before[2:4])
-
-
 def check_slowdown(program):
     """Measures processor time, since other work on the machine changes it little. Runs alone."""
     run = program.runs[0]
     plain = common.QEMU + ["-0", str(program.image), program.image, *run.args]
     measured = [common.RESPIKE, "measure", "--", program.image, *run.args]
-    once = min(processor_seconds(plain, run.stdin) for _ in range(3))
-    times = min(processor_seconds(measured, run.stdin) for _ in range(3)) / once
+    commands = [lambda c=command: common.processor_seconds(lambda: common.run_command(c, stdin=run.stdin)) for command in (plain, measured)]
+    once, model = common.least_times(commands, lambda once, model: model <= MAX_SLOWDOWN * once, times=3)
+    times = model / once
     print(f"{program.name}: {times:.2f} times the {once:.2f} s of plain QEMU", flush=True)
     expect(times <= MAX_SLOWDOWN, f"{times:.1f} times as slow")
 
@@ -315,7 +309,7 @@ def check_interrupted(command, number, scratch):
             time.sleep(0.1)
         expect(children and list(folder.iterdir()), "the program does not run")
         process.send_signal(number)
-        _, message = process.communicate(timeout=30)
+        _, message = process.communicate(timeout=common.TOOL_TIMEOUT)
     finally:
         alive = [p for p in children if pathlib.Path(f"/proc/{p}").exists()]
         process.kill()

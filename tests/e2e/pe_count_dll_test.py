@@ -136,7 +136,7 @@ def check_two_programs(world):
     folder = world.folder("sqlite")
     counting = Counting(world, folder, ["sqlite3.dll"])
     for program, run in world.runs("sqlite"):
-        common.run_command([pe_test.NT, counting.folder / program, *run.args], stdin=run.stdin, timeout=600)
+        common.run_command([pe_test.NT, counting.folder / program, *run.args], stdin=run.stdin, timeout=600, cwd=world.scratch.folder())
     shown = counting.shown("sqlite3.dll")
     expect(shown["runs"] == 2, f"{shown['runs']} runs")
     out = world.scratch.folder()
@@ -183,10 +183,10 @@ def check_run(world):
 
     def check(what):
         for program, run in world.runs("sqlite"):
-            expected = common.run_command([pe_test.NT, home.folder / program, *run.args], stdin=run.stdin, cwd=home.work, timeout=600)
+            expected = common.run_command([pe_test.NT, home.folder / program, *run.args], stdin=run.stdin, cwd=world.scratch.folder(), timeout=600)
             actual = common.run_command(
                 [common.RESPIKE, "run", "--program", home.folder / program, "suite", *run.args], stdin=run.stdin,
-                env=home.environment, cwd=home.work, timeout=600)
+                env=home.environment, cwd=world.scratch.folder(), timeout=600)
             expect_same(expected, actual, f"{program}, {what}")
 
     check("counting")

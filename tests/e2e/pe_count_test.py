@@ -108,7 +108,8 @@ def check_left_out(world, name):
     """Prologs and epilogs leave few places for probes, but enough."""
     original = world.image(name, symbols=True)
     counting = Counting(world, original)
-    common.run_command([pe_test.NT, counting.image, *pe_test.runs_of(name)[0].args], stdin=pe_test.runs_of(name)[0].stdin)
+    run = pe_test.runs_of(name)[0]
+    common.run_command([pe_test.NT, counting.image, *run.args], stdin=run.stdin, cwd=world.scratch.folder())
     shown = counting.shown()["procedures"]
     info = json.loads(common.respike_ok("image", "info", "--json", original).stdout)
     made = common.respike_ok("image", "instrument", "--json", original, "-o", world.scratch.file("x.exe"), "--spool", counting.spool)
@@ -154,7 +155,7 @@ def check_profiled(world, name):
     original = world.image(name, symbols=True)
     counting = Counting(world, original)
     run = pe_test.runs_of(name)[0]
-    common.run_command([pe_test.NT, counting.image, *run.args], stdin=run.stdin, timeout=600)
+    common.run_command([pe_test.NT, counting.image, *run.args], stdin=run.stdin, timeout=600, cwd=world.scratch.folder())
     profile, folder = counting.profile(), world.scratch.folder()
     inverted = profiles.make("inverted", profile, folder / "inverted")
     for each in (profile, inverted, profiles.make("random", "1", original, folder / "random")):

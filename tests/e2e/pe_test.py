@@ -91,7 +91,7 @@ class World:
 
     def outcome(self, path, run, base=None):
         where = ["--base", hex(base)] if base else []
-        return common.run_command([NT, *where, path, *run.args], stdin=run.stdin, timeout=600, cwd=self.scratch.path)
+        return common.run_command([NT, *where, path, *run.args], stdin=run.stdin, timeout=600, cwd=self.scratch.folder())
 
     def expected(self, name, index):
         return self.shared(("run", name, index), lambda: self.outcome(self.image(name), runs_of(name)[index]))

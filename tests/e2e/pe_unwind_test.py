@@ -62,7 +62,7 @@ def stop_everywhere(world, image, run):
         [pe_test.NT, image, *run.args],
         stdin=run.stdin,
         timeout=600,
-        cwd=world.scratch.path,
+        cwd=world.scratch.folder(),
         env={**os.environ, "RESPIKE_NT_STOPS": str(report)},
     )
     common.expect(report.exists(), f"no report of stops: exit status {outcome.status}, {outcome.stderr.decode()}")

@@ -58,7 +58,7 @@ def check_profiled(world, name):
     original, output = wide_image(world, name), world.scratch.file(f"{name}.exe")
     counting = pe_count_test.Counting(world, original)
     run = pe_test.runs_of(name)[0]
-    common.run_command([pe_test.NT, counting.image, *run.args], stdin=run.stdin, timeout=600)
+    common.run_command([pe_test.NT, counting.image, *run.args], stdin=run.stdin, timeout=600, cwd=world.scratch.folder())
     common.optimize(original, output, "--profile", counting.profile())
     world.check(name, output, "laid out by its profile")
     common.respike_ok("image", "verify", original, output)

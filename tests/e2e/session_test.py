@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import common
 import ia64_programs
@@ -73,7 +72,7 @@ def direct(kind, program, args):
 def run(command, **options):
     with open(os.devnull, "rb") as nothing:
         done = subprocess.run(
-            [str(c) for c in command], stdin=options.pop("stdin", nothing), capture_output=True, timeout=60, **options
+            [str(c) for c in command], stdin=options.pop("stdin", nothing), capture_output=True, timeout=common.TOOL_TIMEOUT, **options
         )
     return done
 
@@ -148,7 +147,7 @@ def check_ends(scratch, kind):
 
 def start_waiting(command, **options):
     process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, **options)
-    guard = threading.Timer(60, lambda: os.killpg(process.pid, signal.SIGKILL))
+    guard = threading.Timer(common.TOOL_TIMEOUT, lambda: os.killpg(process.pid, signal.SIGKILL))
     guard.daemon = True
     guard.start()
     process.guard = guard
@@ -170,7 +169,7 @@ def check_signals(scratch, kind):
         os.kill(child, signal.SIGUSR2)
         expect(process.stdout.readline() == b"signal USR2\n", "a signal to the program itself")
         process.terminate()
-        rest, _ = process.communicate(timeout=60)
+        rest, _ = process.communicate(timeout=common.TOOL_TIMEOUT)
         process.guard.cancel()
         expect(rest == b"signal TERM\n", f"{options}: {rest!r}")
         expect(process.returncode == 40, f"{options}: {process.returncode}")
@@ -203,7 +202,7 @@ def check_signals_in_group(scratch):
             stderr=subprocess.DEVNULL,  # the shell reports that its child was killed
             start_new_session=True,
         )
-        guard = threading.Timer(60, lambda: os.killpg(process.pid, signal.SIGKILL))
+        guard = threading.Timer(common.TOOL_TIMEOUT, lambda: os.killpg(process.pid, signal.SIGKILL))
         guard.daemon = True
         guard.start()
         process.stdout.readline()
@@ -229,11 +228,7 @@ def state_of(process):
 
 
 def wait_for_state(process, states, text):
-    for _ in range(400):
-        if state_of(process) in states:
-            return
-        time.sleep(0.025)
-    raise Failure(f"{text}: state {state_of(process)}")
+    common.wait_until(lambda: state_of(process) in states, f"{text}: not in state {states}")
 
 
 def check_signals_in_turn(scratch):
@@ -250,7 +245,7 @@ def check_signals_in_turn(scratch):
         wanted = [b"signal USR1\n", b"signal USR2\n"][turn % 2 :]
         expect(got == wanted, f"turn {turn}: {got}")
     process.terminate()
-    rest, _ = process.communicate(timeout=60)
+    rest, _ = process.communicate(timeout=common.TOOL_TIMEOUT)
     process.guard.cancel()
     expect(rest == b"signal TERM\n", f"{rest!r}")
 
@@ -279,14 +274,11 @@ def check_stopping(scratch):
     expect(line == b"signal HUP\n", f"after stopping: {line}")
     left = children()
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=common.TOOL_TIMEOUT)
     process.guard.cancel()
     expect(str(child) in left and len(left) == len(before), f"before {before}, after {left}")
-    for _ in range(400):
-        if not pathlib.Path(f"/proc/{child}").exists() or state_of(child) == "Z":
-            return
-        time.sleep(0.025)
-    raise Failure("the program goes on when who waits was killed")
+    has_ended = lambda: not pathlib.Path(f"/proc/{child}").exists() or state_of(child) == "Z"
+    common.wait_until(has_ended, "the program goes on when who waits was killed")
 
 
 def check_stopped_and_killed(scratch):
@@ -298,7 +290,7 @@ def check_stopped_and_killed(scratch):
     wait_for_state(process.pid, "T", "it does not stop")
     os.kill(child, signal.SIGKILL)
     try:
-        process.communicate(timeout=20)
+        process.communicate(timeout=common.TOOL_TIMEOUT)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
@@ -313,7 +305,7 @@ def check_closed_files(scratch):
     program, substitute = place(scratch, "native", "closed")
     for options in ([], ["--wait"]):
         command = [str(c) for c in (SUBSTITUTE, *options, "--put", program, substitute, program)]
-        done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, timeout=60)
+        done = subprocess.run(["sh", "-c", 'exec "$@" <&-', "sh", *command], capture_output=True, timeout=common.TOOL_TIMEOUT)
         expect(b"file 0" not in done.stdout and b"file 1" in done.stdout, str(done))
 
 

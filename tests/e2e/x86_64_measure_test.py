@@ -331,20 +331,14 @@ def check_no_emulator(scratch):
     expect(outcome.status == 1 and b"qemu-x86_64 is not installed" in outcome.stderr, outcome)
 
 
-def processor_seconds(command, stdin):
-    before = os.times()
-    common.run_command(command, stdin=stdin)
-    after = os.times()
-    return sum(after[2:4]) - sum(before[2:4])
-
-
 def check_slowdown():
     program = common.find_program("sqlite3.pie")
     run = program.runs[0]
     plain = ["qemu-x86_64", program.image, *run.args]
     measured = [common.RESPIKE, "measure", "--", program.image, *run.args]
-    once = min(processor_seconds(plain, run.stdin) for _ in range(2))
-    times = min(processor_seconds(measured, run.stdin) for _ in range(2)) / once
+    commands = [lambda c=command: common.processor_seconds(lambda: common.run_command(c, stdin=run.stdin)) for command in (plain, measured)]
+    once, model = common.least_times(commands, lambda once, model: model <= MAX_SLOWDOWN * once, times=2)
+    times = model / once
     print(f"{program.name}: {times:.2f} times the {once:.2f} s of plain QEMU", flush=True)
     expect(times <= MAX_SLOWDOWN, f"{times:.1f} times as slow")
 

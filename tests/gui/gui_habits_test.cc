@@ -78,11 +78,23 @@ class HabitsTest : public WindowTest {
         [&] { return std::ranges::any_of(window_->findChildren<QTableView*>(), is_source); }));
   }
 
+  /// Until all that pages have asked is answered, and what they asked because of the answers.
+  void wait_for_answers() {
+    for (int i = 0; i < 3; ++i) {
+      bool answered = false;
+      manager_->ask<int>(
+          manager_.get(), [](Environment&) { return 0; }, [&](const int&) { answered = true; },
+          [&](const QString&) { answered = true; });
+      ASSERT_TRUE(wait_for([&] { return answered; }));
+    }
+  }
+
   /// Shows each page in turn, when it has read what it shows.
   void on_each_page(const std::function<void(const QString& title, QWidget& page)>& look) {
     auto* tabs = find<QTabWidget>("Pages");
     for (int i = 0; i < tabs->count(); ++i) {
       tabs->setCurrentIndex(i);
+      wait_for_answers();
       wait(std::chrono::milliseconds(300));
       look(tabs->tabText(i), *tabs->currentWidget());
     }

@@ -104,8 +104,9 @@ int main(void) {
       0);
   register_by_command(image.c_str(), "flood");
   run_until("exit status 0");
-  wait(milliseconds(200));
   const QTextDocument& text = *output()->document();
+  ASSERT_TRUE(wait_for([&] { return text.characterCount() > 3'000'000; }));
+  wait(milliseconds(200));  // perhaps more comes
   EXPECT_LE(text.characterCount(), 4'000'100);
   EXPECT_GT(text.characterCount(), 3'000'000);
   for (QTextBlock block = text.begin(); block.isValid(); block = block.next())
@@ -119,9 +120,9 @@ TEST_F(WorkPagesTest, TheEndOfTheOutputIsShownWhenLinesWrap) {
   for (int i = 0; i < 400; ++i) arguments << QString("argument%1").arg(i);
   find<QLineEdit>("Arguments")->setText(arguments.join(' '));
   run_until("exit status 0");
-  wait(milliseconds(200));
   const QScrollBar* bar = output()->verticalScrollBar();
-  EXPECT_GT(bar->maximum(), 0);
+  ASSERT_TRUE(wait_for([&] { return bar->maximum() > 0 && bar->value() == bar->maximum(); }));
+  wait(milliseconds(200));  // and so it stays
   EXPECT_EQ(bar->value(), bar->maximum());
   output()->verticalScrollBar()->setValue(0);  // whoever reads is left alone
   run_until("exit status 0");
@@ -259,7 +260,9 @@ TEST_F(WorkPagesTest, AStoppedComparisonIsNoError) {
   ASSERT_TRUE(wait_for([&] { return find<QAbstractButton>("Compare")->isEnabled(); }));
   find<QLineEdit>("Arguments of the workload")->setText("sleep 60");
   press("Compare");
-  wait(milliseconds(700));
+  ASSERT_TRUE(wait_for([&] {
+    return run_command("pgrep", {"-f", world_.folder().c_str()}).status == 0;
+  }));
   press("Stop");
   EXPECT_EQ(end_of(1), Task::State::cancelled);
   auto* tabs = find<QTabWidget>("Pages");

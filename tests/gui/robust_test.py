@@ -23,8 +23,9 @@ DRIVER = os.environ.get("RESPIKE_WINDOW", str(pathlib.Path(common.RESPIKE).paren
 KILLS = int(os.environ.get("RESPIKE_WINDOW_KILLS", 2))  # of each action
 COMMAND_LINES = 10
 WAIT = 60.0
-SHOWN_WITHIN = 5.0  # what others did, also while the machine does other work
-PROMISED = 2.0  # the same, at the best of several times
+PROMISED = 2.0  # what others did shows within so many seconds
+GONE = 5.0  # so does a database that goes away or comes back
+TIMES = 10  # at most: the best of them counts, since other programs may use the processors
 BLOCKED_MS = 1000  # with ten command lines on a few processors; alone a window is held up 100 ms at most
 NOBODY = 65534
 
@@ -38,6 +39,7 @@ class Window:
     def __init__(self, world, user=None):
         self.said = []  # [(kind, text)]
         self.events = queue.Queue()
+        self.blocked_ms = 0  # the longest time without an event, though the window had a processor
         environment = dict(world.environment, RESPIKE=common.RESPIKE, HOME=str(world.folder), XDG_CONFIG_HOME=str(world.folder))
         self.process = subprocess.Popen(
             [DRIVER, "--db", world.database],
@@ -52,6 +54,7 @@ class Window:
         )
         threading.Thread(target=self._read, daemon=True).start()
         self.wait("its first page", lambda: self.shown() is not None)
+        self.blocked_ms = 0
 
     def __enter__(self):
         return self
@@ -82,7 +85,9 @@ class Window:
 
     def shown(self):
         self.send("show")
-        return self.next_event("shown")
+        shown = self.next_event("shown")
+        self.blocked_ms = max(self.blocked_ms, shown["blocked_ms"])
+        return shown
 
     def rows(self):
         """{application: what its other columns say}"""
@@ -102,8 +107,8 @@ class Window:
         state = self.act(*words)
         expect(state == "done", f"{words}: {state}: {self.said}")
 
-    def wait(self, what, condition, limit=WAIT):
-        end = time.monotonic() + limit
+    def wait(self, what, condition):
+        end = time.monotonic() + WAIT
         while not condition():
             if time.monotonic() > end:
                 raise common.Failure(f"the window does not show {what}: {self.shown()}, {self.said}")
@@ -174,13 +179,17 @@ def check_killed(scratch, name, prepare):
         expect(not window.errors(), window.errors())
         world.finished += name == "run"
     hit = 0
-    for attempt in range(KILLS + 10):
-        if attempt >= KILLS and hit != 0:
-            break  # the last attempts, at once, are for actions that were too fast for the others
+    for attempt in range(KILLS + 1):
+        if attempt == KILLS and hit != 0:
+            break  # the last attempt is for actions that were too fast for the others
         with Window(world) as window:
             args = tuple(prepare(world))
-            window.start(*args)
-            time.sleep(world.random.uniform(0, 0.8 * duration) if attempt < KILLS else 0)
+            if attempt < KILLS:
+                window.start(*args)
+                time.sleep(world.random.uniform(0, 0.8 * duration))
+            else:
+                window.send("die", *args)
+                window.process.wait()
             window.kill()
         hit += all(event["event"] != "ended" for event in iter(window.events.get, None))
         world.killed_runs += name == "run"
@@ -247,31 +256,46 @@ def check_many(scratch):
             world.finished += line.runs
         listed = {a["name"] for a in json.loads(world.ok("list", "--json").stdout)["applications"]}
         for window in (one, other):
-            window.wait("all applications", lambda w=window: set(w.rows()) == listed, SHOWN_WITHIN)
-        other.wait("what the other window shows", lambda: one.rows() == other.rows(), SHOWN_WITHIN)
+            window.wait("all applications", lambda w=window: set(w.rows()) == listed)
+        other.wait("what the other window shows", lambda: one.rows() == other.rows())
         check_shown_soon(world, (one, other))
-        blocked = max(window.shown()["blocked_ms"] for window in (one, other))
+        blocked = max(window.blocked_ms for window in (one, other))
         expect(blocked < BLOCKED_MS, f"a window handled no event for {blocked} ms")
         for window in (one, other):
             expect(not window.errors(), f"errors: {window.errors()}")
     killed.check_database(world)
     killed.check_files(world)
     runs_of_app(world)
-    print(f"{COMMAND_LINES} command lines with {world.finished} runs beside two windows with {number} rounds")
+    print(
+        f"{COMMAND_LINES} command lines with {world.finished} runs beside two windows with {number} rounds, "
+        f"which handled no event for {blocked} ms at most"
+    )
+
+
+def at_best(what, limit, seconds):
+    """The least that seconds(number) gives, in TIMES times at most, is within the limit."""
+    took = []
+    while len(took) < TIMES and min(took, default=limit + 1) > limit:
+        took.append(seconds(len(took)))
+    print(f"{what} after {min(took):.1f} s")
+    expect(min(took) <= limit, f"{what} after {took} s")
+
+
+def seconds_until(window, what, condition):
+    start = time.monotonic()
+    window.wait(what, condition)
+    return time.monotonic() - start
 
 
 def check_shown_soon(world, windows):
-    """What a command line does shows in all windows in two seconds."""
-    took = []
-    while len(took) < 5 and min(took, default=PROMISED + 1) > PROMISED:
-        name = f"soon{len(took)}"
+    """What a command line does shows in all windows."""
+
+    def once(number):
+        name = f"soon{number}"
         world.ok("register", world.copy(name))
-        start = time.monotonic()
-        for window in windows:
-            window.wait(name, lambda w=window: name in w.rows(), SHOWN_WITHIN)
-        took.append(time.monotonic() - start)
-    print(f"another process's work shows after {min(took):.1f} s")
-    expect(min(took) <= PROMISED, f"another process's work shows after {took} s")
+        return sum(seconds_until(window, name, lambda w=window: name in w.rows()) for window in windows)
+
+    at_best("another process's work shows", PROMISED, once)
 
 
 def runs_of_app(world):
@@ -305,10 +329,10 @@ def set_writable(world, writable):
 
 def expect_rest(window, what):
     """The window does not spin while its database is away."""
-    before = window.seconds_of_processor()
+    before, start = window.seconds_of_processor(), time.monotonic()
     time.sleep(2)
-    used = window.seconds_of_processor() - before
-    expect(used < 1, f"{what}: {used:.1f} s of a processor in two seconds")
+    used, passed = window.seconds_of_processor() - before, time.monotonic() - start
+    expect(used < passed / 2, f"{what}: {used:.1f} s of a processor in {passed:.1f} seconds")
 
 
 def check_read_only(scratch):
@@ -333,20 +357,30 @@ def check_vanished(scratch):
     away = world.folder.with_name(world.folder.name + "-away")
     with Window(world, user) as window:
         window.wait("app", lambda: "app" in window.rows())
-        world.folder.rename(away)
-        window.wait("that the database is gone", lambda: "gone" in window.shown()["status"], SHOWN_WITHIN)
+
+        def seconds_until_gone():
+            said = len(window.said)
+            world.folder.rename(away)
+            is_gone = lambda: not window.rows() and any("gone" in text for _, text in window.said[said:])
+            return seconds_until(window, "that the database is gone", is_gone)
+
+        def seconds_until_back():
+            away.rename(world.folder)
+            return seconds_until(window, "app", lambda: "app" in window.rows())
+
+        at_best("a database that goes away and comes back shows", GONE, lambda _: max(seconds_until_gone(), seconds_until_back()))
+        seconds_until_gone()
         state = window.act("mode", "app", "original")
         expect(state == "failed" and window.errors(), f"renamed: {state}, {window.said}")
         expect(not world.folder.exists(), "the window made a database where there was one")
         expect_rest(window, "renamed")
-        away.rename(world.folder)
-        window.wait("app", lambda: "app" in window.rows(), SHOWN_WITHIN)
+        seconds_until_back()
         window.ok("mode", "app", "original")
         for end in ("", "-wal", "-shm"):
             pathlib.Path(f"{world.database}{end}").unlink(missing_ok=True)
-        window.wait("that nothing is left", lambda: not window.rows(), SHOWN_WITHIN)
+        window.wait("that nothing is left", lambda: not window.rows())
         window.ok("register", world.image)
-        window.wait("app", lambda: "app" in window.rows(), SHOWN_WITHIN)
+        window.wait("app", lambda: "app" in window.rows())
         print("vanished: " + "; ".join(window.errors()))
 
 

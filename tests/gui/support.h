@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -57,7 +58,26 @@ bool wait_for(const std::function<bool()>& condition,
 /// Handles events for a time.
 void wait(std::chrono::milliseconds time);
 
-/// The longest time in which the event loop handled no timer, while `condition` did not hold.
+/// Measures time, but for what threads were ready to run and had no processor, which other programs
+/// may keep busy. That is not counted by each kernel, and all time is measured then.
+class PatientTimer {
+ public:
+  enum class Waits : uint8_t { of_this_thread, of_all_threads };
+  explicit PatientTimer(Waits waits) : waits_(waits) { restart(); }
+  std::chrono::milliseconds elapsed() const;
+  /// Begins anew; returns what was elapsed.
+  std::chrono::milliseconds restart();
+
+ private:
+  std::chrono::nanoseconds waited() const;
+
+  Waits waits_;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::nanoseconds waited_before_{};
+};
+
+/// The longest time in which the event loop handled no timer, while `condition` did not hold,
+/// without what this thread waited for a processor.
 std::chrono::milliseconds longest_block(const std::function<bool()>& condition);
 
 /// Makes a folder a read-only file system, for this process alone, until destruction: root, too,

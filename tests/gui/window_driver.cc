@@ -5,12 +5,12 @@
 // Beside the command line's words there are "verify APP", "compare APP", "show" and "quit". The
 // program answers with lines of JSON: {"event": "started"} before an action begins, {"event":
 // "ended", "state": "done"} after it, {"event": "said", "kind": "error", ...} for each message, and
-// {"event": "shown", "rows": [...]} after "show". Pages change all the time, so that each asks its
+// {"event": "shown", "rows": [...]} after "show". "die WORDS" begins an action, and SIGKILL ends
+// the window before it hears of the action's end. Pages change all the time, so that each asks its
 // questions.
 
 #include <QAbstractItemModel>
 #include <QApplication>
-#include <QElapsedTimer>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -23,7 +23,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <utility>
 
 #include "gui/models/gain_model.h"
 #include "gui/models/manager.h"
@@ -66,12 +69,12 @@ class Driver {
       tabs->setCurrentIndex((tabs->currentIndex() + 1) % tabs->count());
     });
     QObject::connect(&ticks_, &QTimer::timeout, &window_,
-                     [this] { longest_ = std::max(longest_, since_tick_.restart()); });
+                     [this] { longest_ = std::max(longest_, since_tick_.restart().count()); });
     QObject::connect(&input_, &QSocketNotifier::activated, &window_, [this] { read(); });
     window_.show();
     pages_.start(kNextPageEvery);
     ticks_.setTimerType(Qt::PreciseTimer);
-    since_tick_.start();
+    since_tick_.restart();
     ticks_.start(kTick);
   }
 
@@ -94,6 +97,10 @@ class Driver {
     const QString& command = words[0];
     if (command == "quit") return QCoreApplication::quit();
     if (command == "show") return show();
+    if (command == "die") {
+      act(words.mid(1));
+      raise(SIGKILL);
+    }
     tell({{"event", "started"}});
     if (command == "run") {
       running_ = words[1];
@@ -127,7 +134,8 @@ class Driver {
   }
 
   /// Tells what a user sees: the rows of the page Applications, whose pages exist, and the longest
-  /// time in which the window handled no event since it was asked last.
+  /// time in which the window handled no event since it was asked last, although it had a
+  /// processor.
   void show() {
     const QAbstractItemModel& model = *window_.findChild<QTreeView*>()->model();
     QJsonArray rows;
@@ -141,14 +149,14 @@ class Driver {
           {"rows", rows},
           {"problem", manager_.snapshot().problem},
           {"status", window_.statusBar()->currentMessage()},
-          {"blocked_ms", std::exchange(longest_, 0) - kTick}});
+          {"blocked_ms", qint64(std::exchange(longest_, 0)) - kTick}});
   }
 
   Manager manager_;
   MainWindow window_;
   QTimer pages_, ticks_;
-  QElapsedTimer since_tick_;
-  qint64 longest_ = 0;
+  PatientTimer since_tick_{PatientTimer::Waits::of_this_thread};
+  std::chrono::milliseconds::rep longest_ = 0;
   QSocketNotifier input_{0, QSocketNotifier::Read};
   QByteArray unread_;
   QString running_;  // the application that runs
