@@ -31,6 +31,7 @@ DEFINITION = re.compile(
             (?P<value>\w+) (?:\(|\[|\ =|\{|;|,))""",
     re.MULTILINE | re.VERBOSE,
 )
+CONSTANTS = re.compile(r"^(?:(?:static |inline )?const(?:expr)?\b|enum\b)[^\n(]*(?: = |\{).*", re.MULTILINE)  # k and a capital letter
 UNNAMED = re.compile(r"^namespace \{$.*?^\}  // namespace$", re.MULTILINE | re.DOTALL)
 OF_THE_FILE = re.compile(r"(?:static|constexpr|const|using|#define|namespace|TEST)\b|\[\[\w+\]\] static")
 ALIAS = re.compile(r"^(?:using|namespace) (\w+) = [^;]*;", re.MULTILINE)
@@ -51,9 +52,25 @@ def names_in_header(path):
     return {defined(m) for m in DEFINITION.finditer(text)} | names_in_headers(path, text)
 
 
-def names_in_headers(path, text):
+def headers_of(path, text):
     places = ((folder / name).resolve() for name in INCLUDE.findall(text) for folder in (path.parent, ROOT))
-    return set().union(*(names_in_header(header) for header in places if header.suffix == ".h" and header.exists()))
+    return [header for header in places if header.suffix == ".h" and header.exists()]
+
+
+def names_in_headers(path, text):
+    return set().union(*map(names_in_header, headers_of(path, text)))
+
+
+def names_of_helpers(path, text):
+    """{name: header} of the headers of tests that the file includes: helpers in two of them may have one name."""
+    helpers = [header for header in headers_of(path, text) if ROOT / "tests" in header.parents]
+    found = {}
+    for header in helpers:
+        text = header.read_text()
+        found |= {defined(m): header for m in DEFINITION.finditer(text)}
+        found |= {line: header for line in USING_NAMESPACE.findall(text)}
+        found |= names_of_helpers(header, text)
+    return found
 
 
 class File:
@@ -68,13 +85,20 @@ class File:
             for m in DEFINITION.finditer(text)
             if OF_THE_FILE.match(m[0]) or any(start < m.start() < end for start, end in unnamed)
         }
-        self.kind = (frozenset(USING_NAMESPACE.findall(text)), bool(MACROS.search(text)))
+        for line in CONSTANTS.findall(text):
+            self.own |= set(re.findall(r"\bk[A-Z]\w*", line))
+        self.helpers = names_of_helpers(path, text)
+        opened = {*USING_NAMESPACE.findall(text), *(name for name in self.helpers if " " in name)}
+        self.kind = (opened, bool(MACROS.search(text)))
 
     def agrees(self, other):
         """Whether the two may share a batch."""
         both = self.own & other.words | other.own & self.words
-        return self.kind == other.kind and all(
-            name in self.aliases and self.aliases[name] == other.aliases.get(name) for name in both
+        helpers = self.helpers.keys() & other.words | other.helpers.keys() & self.words
+        return (
+            self.kind == other.kind
+            and all(name in self.aliases and self.aliases[name] == other.aliases.get(name) for name in both)
+            and all(self.helpers.get(name) == other.helpers.get(name) for name in helpers)
         )
 
 

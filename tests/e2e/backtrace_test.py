@@ -398,7 +398,7 @@ class Tally:
 
     def lacks(self):
         """What is not yet as it has to be, sentences."""
-        followed_wanted = FOLLOWED_WANTED // common.sampling_interval()
+        followed_wanted = FOLLOWED_WANTED // (5 if common.is_sampled() else 1)
         wrong = {
             f"{STOPS_WANTED} stops are wanted": self.compared < STOPS_WANTED,
             f"{COMPLETE_WANTED} stops with a complete stack are wanted": self.complete < COMPLETE_WANTED,
@@ -510,7 +510,7 @@ def main():
         status = common.run_cases(list(cases(1)), args)
         further = (case for n in range(1, MOST_ROUNDS + 1) for case in cases(1 + n * len(programs)))
         while status == 0 and not args.filter and tally.lacks():
-            batch = list(itertools.islice(further, common.jobs() * common.sampling_interval() * common.slices()))
+            batch = list(itertools.islice(further, common.jobs() * common.slices()))
             if not batch:
                 break
             print("; ".join(tally.lacks()), flush=True)

@@ -12,6 +12,7 @@ folder that tests/programs/build.py wrote, default build/programs), RESPIKE_JOBS
 default: processors), RESPIKE_SLICE=K/N (the K-th of N shares of a test's cases)."""
 
 import argparse
+import collections
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -425,9 +426,41 @@ def one_of(number, cases):
     return [c for c in cases if c.name in chosen]
 
 
-def sampling_interval():
-    """N of RESPIKE_ONE_OF=N: one case of N runs, and a test that adds up what its cases saw wants 1/N of that."""
-    return int(os.environ.get("RESPIKE_ONE_OF", 1))
+def words_of(name):
+    """What a case's name says of the case: "lua.pie random 3" says lua, pie and random; numbers say nothing."""
+    return {word for word in re.split(r"[^\w-]+", name) if word and not re.fullmatch(r"-?\d+|0x[0-9a-f]+", word)}
+
+
+def covering(cases, times=1):
+    """Few cases, always the same ones, such that each word of the names occurs in `times` of them, if there are so many.
+    Example: where each of eighty programs runs in twenty layouts, each program, each kind of program and each layout
+    gets its turn, in some thirty cases. Each next case has the most words that are still wanted."""
+    left = collections.Counter(word for case in cases for word in words_of(case.name))
+    left = {word: min(number, times) for word, number in left.items()}
+    rest = sorted(cases, key=lambda c: hashlib.sha256(c.name.encode()).digest())
+    chosen = set()
+    while any(left.values()):
+        best = max(rest, key=lambda c: sum(left[word] > 0 for word in words_of(c.name)))
+        rest.remove(best)
+        chosen.add(best.name)
+        for word in words_of(best.name):
+            left[word] -= left[word] > 0
+    return [c for c in cases if c.name in chosen]
+
+
+def is_sampled():
+    """Whether this run has a part of the cases, as the usual run of all tests has: RESPIKE_COVER=N runs covering(cases,
+    N), RESPIKE_ONE_OF=N one case of N. A test that adds up what its cases saw cannot want as much then."""
+    return "RESPIKE_COVER" in os.environ or "RESPIKE_ONE_OF" in os.environ
+
+
+def selected(cases, args):
+    """The cases that a run has: those of the user's filter, or else a sample; of these, the share of RESPIKE_SLICE."""
+    cases = [c for c in cases if re.search(args.filter, c.name)]
+    if is_sampled() and not args.filter:
+        times, number = os.environ.get("RESPIKE_COVER"), os.environ.get("RESPIKE_ONE_OF")
+        cases = covering(cases, int(times)) if times else one_of(int(number), cases)
+    return in_slice(cases) if slices() > 1 else cases
 
 
 def slices():
@@ -458,18 +491,13 @@ def empty_working_folder():
 
 
 def run_cases(cases, args):
-    """Runs the cases on all processors and reports; returns the exit status. Runs one case of
-    sampling_interval(), unless the user filters, and of these the share of RESPIKE_SLICE."""
-    cases = [c for c in cases if re.search(args.filter, c.name)]
-    number = sampling_interval()
-    if number > 1 and not args.filter:
-        print(f"one case of {number}, of {len(cases)}; without RESPIKE_ONE_OF all of them run")
-        cases = one_of(number, cases)
-    if slices() > 1 and cases:
-        print(f"share {os.environ['RESPIKE_SLICE']} of {len(cases)} cases")
-        cases = in_slice(cases)
-        if not cases:
-            return 0  # there are fewer cases than shares
+    """Runs the selected() cases on all processors and reports; returns the exit status."""
+    every, cases = cases, selected(cases, args)
+    for variable in ("RESPIKE_COVER", "RESPIKE_ONE_OF", "RESPIKE_SLICE"):
+        if variable in os.environ:
+            print(f"{variable}={os.environ[variable]}: {len(cases)} of {len(every)} cases")
+    if slices() > 1 and not cases:
+        return 0  # there are fewer cases than shares
     note_missing_programs()
     start = time.monotonic()
     failed = 0

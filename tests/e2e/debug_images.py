@@ -228,7 +228,7 @@ LARGE = [("sqlite3", "x86_64", ""), ("sqlite3", "x86_64", "clang"), ("sqlite3", 
 def builds(large=False):
     """The builds; without SQLite unless `large`, and only small programs where a sample of the cases runs."""
     wanted = [*_listed(), *(LARGE if large else [])]
-    if common.sampling_interval() > 1:
+    if common.is_sampled():
         wanted = [words for words in wanted if words[0] in SMALL and (words[1] != "ia64" or words[0] == "shared")]
     return [_build(*words) for words in wanted if words[0] in sources()]
 

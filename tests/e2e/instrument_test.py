@@ -172,7 +172,7 @@ def check_counts(program, scratch):
 
 
 def cases(scratch):
-    all_cases = common.sampling_interval() == 1
+    all_cases = not common.is_sampled()
     for program in common.load_programs():
         if COUNTERS == "threads" and "static" in program.name:
             continue  # refused

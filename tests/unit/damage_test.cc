@@ -1,6 +1,7 @@
 // Inputs that fuzzers and adversaries found, reduced: damaged images end in an Error or in an
 // output that verifies, and inputs made to be slow take no more than linear time.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <ctime>

@@ -17,11 +17,11 @@ namespace respike::simulator::itanium2 {
 /// empty.
 inline void append_bundle(std::vector<uint8_t>& code, const std::string& units,
                           const std::vector<std::string>& slots) {
-  using ia64::Unit;
+  using respike::ia64::Unit;
   Instruction bundle[3];
   for (unsigned i = 0; i < 3; ++i) {
     if (units == "MLX" && i == 2) break;
-    const ia64::Parsed parsed = ia64::parse(slots[i], 0);
+    const respike::ia64::Parsed parsed = respike::ia64::parse(slots[i], 0);
     if (units == "MLX" && i == 1) {
       bundle[1] = parsed.high;
       bundle[2] = parsed.instruction;
@@ -37,7 +37,8 @@ inline void append_bundle(std::vector<uint8_t>& code, const std::string& units,
                                         : Unit::b);
   }
   code.resize(code.size() + 16);
-  ASSERT_TRUE(ia64::encode_bundle(bundle, &code[code.size() - 16])) << units << " " << slots[0];
+  ASSERT_TRUE(respike::ia64::encode_bundle(bundle, &code[code.size() - 16]))
+      << units << " " << slots[0];
 }
 
 /// The no-op of a unit.
@@ -50,7 +51,7 @@ inline std::string nop_of(char unit) {
 
 /// Appends a bundle with one instruction and two no-ops.
 inline void append_alone(std::vector<uint8_t>& code, const std::string& text, bool stop) {
-  const char type = ia64::encoding_of(ia64::parse(text, 0).instruction).type();
+  const char type = respike::ia64::encoding_of(respike::ia64::parse(text, 0).instruction).type();
   const std::string end = stop ? ";;" : "";
   if (type == 'X') return append_bundle(code, "MLX", {nop_of('M'), text + end});
   // The units are such that two bundles of this kind find ports for all their instructions.
