@@ -76,13 +76,13 @@ def clear(folder):
             path.unlink()
 
 
-def main():
+def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("when", choices=("before", "after"))
     parser.add_argument("list", type=pathlib.Path, metavar="LIST")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="the source tree (default: this one)")
     parser.add_argument("--working", type=pathlib.Path)
-    args = parser.parse_args()
+    args = parser.parse_args(words)
     root = args.root.resolve()
     if args.when == "before":
         args.list.parent.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """source_tree.py names what a run of the tests leaves, and nothing else."""
 
+import contextlib
+import io
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-SCRIPT = pathlib.Path(__file__).with_name("source_tree.py")
+import source_tree
+
 DATABASE = b"SQLite format 3\0"
 
 
@@ -32,15 +34,16 @@ def check(change, *expected, passes=False):
         write(working / "left by a run before")
 
         def run(when):
-            command = [sys.executable, SCRIPT, when, listed, "--root", root, "--working", working]
-            return subprocess.run(command, capture_output=True, text=True)
+            with contextlib.redirect_stdout(io.StringIO()) as text:
+                status = source_tree.main([when, str(listed), "--root", str(root), "--working", str(working)])
+            return status, text.getvalue()
 
-        assert run("before").returncode == 0
+        assert run("before") == (0, "")
         change(root, working)
-        done = run("after")
-        lines = [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")]
+        status, text = run("after")
+        lines = [line.strip() for line in text.splitlines() if line.startswith("  ")]
         wanted = [line.replace("WORKING", str(working)) for line in expected]
-        assert lines == wanted and (done.returncode == 0) == passes, f"{done}, not {wanted}"
+        assert lines == wanted and status == (0 if passes else 1), f"{status}: {text}, not {wanted}"
 
 
 def edit(path):

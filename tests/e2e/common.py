@@ -36,6 +36,10 @@ for _name, _value in os.environ.items():
     if _name.startswith("RESPIKE") and "/" in _value and os.path.exists(_value):
         os.environ[_name] = os.path.abspath(_value)
 
+# Shells let what they start in the background ignore these signals; the programs that tests start must not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RESPIKE = os.environ.get("RESPIKE", str(ROOT / "build" / "respike"))
 PROGRAMS = pathlib.Path(os.environ.get("RESPIKE_PROGRAMS", ROOT / "build" / "programs"))

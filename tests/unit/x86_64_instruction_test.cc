@@ -171,7 +171,7 @@ TEST(X8664Instruction, OperandsAreThoseOfTheBytes) {
     if (!effects.described) continue;
     if (decoded.jumps_over_lock) effects.flags_read |= condition_flags(bytes[0]);
     std::set<Register> uses, defs;
-    const auto add = [](std::set<Register>& to, const RegisterSet& set, unsigned flags) {
+    const auto add = [](std::set<Register>& to, const x86_64::RegisterSet& set, unsigned flags) {
       for (Register r = 0; r < 32; ++r) {
         if (r < 16 && (set.general >> r & 1) != 0) to.insert(register_of(r));
         if ((set.vector >> r & 1) != 0) to.insert(kVectors + r);
