@@ -228,6 +228,17 @@ def _random(context):
     return cases
 
 
+# Batches of files and precompiled headers hide that a file lacks an #include.
+ALONE = """
+cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DRESPIKE_UNITY=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON &&
+exec cmake --build "$2"
+"""
+
+
+def _includes(context):
+    return [Case("alone", ["sh", "-c", ALONE, "sh", context.root, context.root / "build-includes"], {}, seconds=1500, alone=True)]
+
+
 def _speed(context):
     return [context.python("sqlite3", "bench/ia64_speed.py", "--least", "100", jobs=None)]
 
@@ -347,8 +358,7 @@ def _built(context, build, *options):
 
 
 def _built_sanitized(context):
-    # Without precompiled headers, which would hide that a file lacks an #include.
-    return _built(context, sanitized(context), "-DRESPIKE_SANITIZE=ON", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON")
+    return _built(context, sanitized(context), "-DRESPIKE_SANITIZE=ON")
 
 
 def _built_fuzzers(context):
@@ -371,6 +381,8 @@ PARTS = (  # what is quick and sees much comes first
          lambda context: of_ctest(context, context.build, slices=CASES), seconds=60),
     Part("speed", "the IA-64 emulator executes at least 100 million instructions a second, without no-ops",
          (*EMULATOR, "bench/ia64_speed.py", *_named("tests/e2e", "ia64_programs.py")), _speed, seconds=60),
+    Part("includes", "each file is compiled by itself, without precompiled headers: it includes what it uses",
+         (*PRODUCT, "tests", ":(glob)bench/*"), _includes, None),
     Part("arithmetic", "a million operands for each operation of IA-64",
          (*EMULATOR, *_named("tests/unit", "ia64_*")),
          lambda context: of_ctest(context, context.build, r"^Ia64(Floating|FloatingRegister|ParallelFloating|Division|Integer)\.",
