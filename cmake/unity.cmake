@@ -12,6 +12,8 @@ if(RESPIKE_UNITY)
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)  # they gain little where headers are read rarely
 endif()
 
+# A file of a batch is no source of its own any more, for no target of its folder: where targets share files, all of them
+# have batches.
 function(respike_unity target)
   if(NOT RESPIKE_UNITY)
     return()
