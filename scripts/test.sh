@@ -18,7 +18,10 @@ trap - EXIT
 built=$SECONDS
 
 status=0
+rm -f build/times.xml
 ctest --test-dir build --parallel 2 --output-on-failure --output-junit times.xml "$@" || status=$?
-scripts/test-times.py build/times.xml \
-  --installing $((installed - begin)) --building $((built - installed)) --tests $((SECONDS - built))
+if [[ -f build/times.xml ]]; then
+  scripts/test-times.py build/times.xml \
+    --installing $((installed - begin)) --building $((built - installed)) --tests $((SECONDS - built))
+fi
 exit $status
