@@ -184,10 +184,11 @@ TEST(Damage, ManySymbolsInPadding) {
 }
 
 TEST(Damage, ManyHalvesOfOneAddress) {
-  expect_fast(assembled("many_halves", std::string(kHead) +
-                                      ".rept 30000\n"
-                                      " ldah $1, _start($29) !gprelhigh\n"
-                                      " lda $1, _start($1) !gprellow\n.endr\n ret\n.end _start\n"));
+  expect_fast(
+      assembled("many_halves", std::string(kHead) +
+                                   ".rept 30000\n"
+                                   " ldah $1, _start($29) !gprelhigh\n"
+                                   " lda $1, _start($1) !gprellow\n.endr\n ret\n.end _start\n"));
 }
 
 TEST(Damage, ManyComputedGotos) {

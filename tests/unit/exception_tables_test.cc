@@ -79,9 +79,8 @@ class BehindCalls : public testing::Test {
     for (const std::string name :
          {"freestanding/start", "freestanding/runtime", "unwind/throws", "unwind/throws_stubs"}) {
       const std::string object = name.substr(name.find('/') + 1) + ".o";
-      command += " && ia64-linux-gnu-as -o " + object +
-                 " '" + source_folder().string() + "/tests/programs/ia64/" + name +
-                 ".s' 2>/dev/null";
+      command += " && ia64-linux-gnu-as -o " + object + " '" + source_folder().string() +
+                 "/tests/programs/ia64/" + name + ".s' 2>/dev/null";
       objects += " " + object;
     }
     command += " && ia64-linux-gnu-ld -q --build-id -o x" + objects + " && echo done";

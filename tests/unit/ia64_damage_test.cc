@@ -27,8 +27,8 @@ class Ia64Damage : public testing::Test {
       GTEST_SKIP() << "no binutils for IA-64";
     const TemporaryFolder folder;
     const std::string command =
-        "cd '" + folder.path().string() +
-        "' && ia64-linux-gnu-as -o x.o '" + source_folder().string() +
+        "cd '" + folder.path().string() + "' && ia64-linux-gnu-as -o x.o '" +
+        source_folder().string() +
         "/tests/fuzz/seeds/ia64.s' && ia64-linux-gnu-ld -q --build-id -o x x.o && echo done";
     ASSERT_EQ(run_command(command).output, "done\n");
     const Image image = read_image(folder / "x");

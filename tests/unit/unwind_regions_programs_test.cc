@@ -21,9 +21,9 @@ using namespace unwind_regions_testing;
 /// Real programs, which lie packed beside the checkout; none if they are missing.
 std::vector<std::string> packed_programs() {
   const char* folder = getenv("RESPIKE_IA64");
-  const fs::path programs =
-      folder != nullptr ? fs::path(folder) / "programs"
-                        : source_folder().parent_path() / "shared/ia64/programs";
+  const fs::path programs = folder != nullptr
+                                ? fs::path(folder) / "programs"
+                                : source_folder().parent_path() / "shared/ia64/programs";
   std::vector<std::string> result;
   std::error_code missing;
   for (const auto& entry : fs::directory_iterator(programs, missing))
