@@ -6,9 +6,8 @@ itself is then seen by the files that follow in the batch. Example: call_counts.
 Places in an unnamed namespace, which the compiler would refuse; and where one file has its own `row_of(Instruction)`
 and the next one calls `row_of(Opcode)` of an enclosing namespace, it would find the wrong function. So a name that a
 file keeps to itself stands in no other file of its batch, comments and members aside, and is defined in no header that
-another file includes. Files also share a batch only if they
-have the same `using namespace` lines, and agree whether they see <elf.h>, whose macros have the names of LLVM's
-constants.
+another file includes. Files also share a batch only if they have the same `using namespace` lines, and agree whether
+they see <elf.h>, whose macros have the names of LLVM's constants.
 
 A batch holds files of one folder, up to LINES lines. Files are taken in order, each into the first batch that has room
 and no name of the file: the same files give the same batches, wherever they are.
