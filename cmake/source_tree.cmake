@@ -15,6 +15,7 @@ set(RESPIKE_WATCHED
 # The tests that this folder has added so far, but for those of gtest_discover_tests().
 function(watch_source_tree)
   get_property(tests DIRECTORY PROPERTY TESTS)
+  list(REMOVE_ITEM tests source_tree_before source_tree)
   foreach(test ${tests})
     set_property(TEST ${test} APPEND PROPERTY FIXTURES_REQUIRED source_tree)
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)

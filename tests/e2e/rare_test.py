@@ -7,9 +7,11 @@ original, random and scatter, and in the default layout by estimates and by rand
 output of each layout is rewritten again, twice; and the build is instrumented. `expect: NAME:
 REASON` names a procedure that has to be left alone in every build, `rewritten: NAME` a procedure
 that must not be left alone.
-"""
+
+RESPIKE_RARE_SEEDS: number of random and scattered layouts (default 4)."""
 
 import json
+import os
 import pathlib
 import re
 import sys
@@ -19,7 +21,7 @@ import profiles
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent / "programs" / "rare"
 STATIC = "-static -Wl,--defsym=__ehdr_start=0x120000000"
-SEEDS = 4
+SEEDS = int(os.environ.get("RESPIKE_RARE_SEEDS", "4"))
 
 
 def head_lines(source, key):

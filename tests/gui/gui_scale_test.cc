@@ -197,9 +197,12 @@ class ScaleTest : public testing::Test {
     least.blocked = std::min(least.blocked, blocked);
     least.blocked_by_clock = std::min(least.blocked_by_clock, blocked_by_clock);
   }
-  static void expect_opening(const Opening& least, double limit, const QString& what) {
+  static void expect_there(const Opening& least, double limit, const QString& what) {
     expect_at_most(least.ready, limit, what + ": there");
     expect_at_most(least.ready_by_clock, kByClock * limit, what + ": there, by the clock");
+  }
+  static void expect_opening(const Opening& least, double limit, const QString& what) {
+    expect_there(least, limit, what);
     expect_at_most(least.blocked, kBlock, what + ": the window is held up");
     expect_at_most(least.blocked_by_clock, kByClock * kBlock, what + ": held up, by the clock");
   }
@@ -213,11 +216,12 @@ World* ScaleTest::world_ = nullptr;
 
 TEST_F(ScaleTest, PagesOfTwentyThousandProceduresAreThereWithinASecond) {
   std::map<QString, Opening> least;
+  Opening window;  // until it is there, nobody can be held up by it
   for (int i = 0; i < kTimes; ++i) {
     QSettings().clear();
     const auto all = [&] { return view<QTreeView>("Applications")->model()->rowCount() == 102; };
     time_opening(
-        least["the window"], [&] { open(); }, all);
+        window, [&] { open(); }, all);
     const auto shown = [&] { return rows("Procedures") > 20000; };
     time_opening(
         least["Where time goes"],
@@ -253,6 +257,7 @@ TEST_F(ScaleTest, PagesOfTwentyThousandProceduresAreThereWithinASecond) {
     if (std::ranges::all_of(least, [](const auto& page) { return page.second.within(kPage); }))
       break;
   }
+  expect_there(window, kPage, "the window");
   for (const auto& [title, time] : least) expect_opening(time, kPage, title);
 }
 
