@@ -24,6 +24,7 @@
 #include "optimizer/analysis/packing.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 #include "optimizer/image/image.h"
@@ -32,11 +33,34 @@
 
 namespace respike {
 
+namespace {
+
+constexpr uint64_t kUsual = 16, kPage = 4096;
+
+/// The largest alignment that entries in the section at `address` keep.
+uint64_t kept_alignment(const Program& program, uint64_t address) {
+  const Section* section = program.image == nullptr ? nullptr : program.image->section_at(address);
+  if (section == nullptr || section->alignment <= program.image->section_alignment) return kUsual;
+  return std::clamp(std::bit_floor(section->alignment), kUsual, kPage);
+}
+
+}  // namespace
+
 uint32_t alignment_of_entry(const Program& program, const BasicBlock& block) {
-  constexpr uint64_t kMost = 16;
   if (!block.has(BasicBlock::kEntry) || block.origin == kNone) return 0;
   const uint64_t address = program.address_of(block);
-  return static_cast<uint32_t>(address == 0 ? kMost : std::min(address & (~address + 1), kMost));
+  // More than the usual is kept where the section asks for it: a program may keep something in the
+  // low bits of addresses. Chance aligns few other procedures.
+  const uint64_t most = kept_alignment(program, address);
+  return static_cast<uint32_t>(address == 0 ? most : std::min(address & (~address + 1), most));
+}
+
+uint64_t alignment_of_code(const Program& program) {
+  uint64_t alignment = kUsual;
+  for (const CodeRange& range : program.ranges)
+    if (program[range.procedure].movable())
+      alignment = std::max(alignment, kept_alignment(program, range.start));
+  return alignment;
 }
 
 Packing::Packing(const Program& program)

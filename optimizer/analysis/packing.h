@@ -51,6 +51,9 @@ struct BlockRun {
 /// other blocks.
 uint32_t alignment_of_entry(const Program& program, const BasicBlock& block);
 
+/// What the sections of code that moves ask for: at least 16, at most a page.
+uint64_t alignment_of_code(const Program& program);
+
 class Packing {
  public:
   /// At first all blocks are as in the input.

@@ -308,8 +308,16 @@ bool Comparison::same_bytes(const Cursor& x, const Cursor& y) const {
       return true;
   }
   const Reference* reference = reference_of(*x.procedure, i);
-  return whole->same(before, after,
-                     reference != nullptr ? std::optional(reference->kind) : std::nullopt);
+  if (whole->same(before, after,
+                  reference != nullptr ? std::optional(reference->kind) : std::nullopt))
+    return true;
+  // Words in opaque code that the dynamic linker fills may have no contents in the input.
+  if (x.procedure->state != Procedure::State::opaque) return false;
+  const uint64_t size = before_.program.map.group_end(before.address) - before.address;
+  if (before.bytes.size() < size || after.bytes.size() < size) return false;
+  for (uint64_t k = 0; k < size; ++k)
+    if (before.bytes[k] != after.bytes[k] && !is_code_pointer(before.address + k)) return false;
+  return true;
 }
 
 /// Data between the code of an opaque procedure is lifted as instructions. Whether the instruction

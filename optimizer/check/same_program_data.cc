@@ -35,7 +35,7 @@ namespace {
 /// Sections whose contents say where code is.
 bool describes_code(std::string_view name) {
   return is_unwind_section(name) || name == ".dynamic" || name == ".dynsym" || name == ".reloc" ||
-         name.starts_with(".rela.") || name.starts_with(".note");
+         name.starts_with(".rela.") || name.starts_with(".note") || name == kStackTraces;
 }
 
 /// Read-only sections that only a program header or the dynamic section names: they may move.
@@ -93,6 +93,8 @@ void Comparison::find_entries() {
   const Image *before = before_.program.image, *after = after_.program.image;
   if (before == nullptr || after == nullptr) return procedures_by_number();
   pair_addresses(before->entry, after->entry, "the entry of the image");
+  if (!std::ranges::equal(before->appended, after->appended))
+    differ("what lies behind the image in the input does not lie behind the output");
   symbols();
   dynamic_symbols();
   pinned_blocks();
@@ -404,12 +406,19 @@ void Comparison::symbol(const Symbol& before, const Symbol& after) {
 
 /// Programs may keep numbers in the low bits of entries' addresses, see Placement.
 bool Comparison::keeps_alignment(uint64_t before, uint64_t after) const {
-  constexpr uint64_t kMost = 16;
-  if (before_.program.map.groups().fixed()) return true;
+  constexpr uint64_t kUsual = 16, kPage = 4096;
+  const Image& image = *before_.program.image;
+  const Section* section = image.section_at(before);
+  const bool asks = section != nullptr && section->alignment > image.section_alignment &&
+                    section->alignment > kUsual;
+  if (before_.program.map.groups().fixed() && !asks) return true;
+  const uint64_t most = asks ? std::min(section->alignment, kPage) : kUsual;
   const auto place = before_.block_at(before);
   if (!place || !before_.program[place->procedure].blocks[place->block].has(BasicBlock::kEntry))
     return true;
-  return (after & (std::min(before & (~before + 1), kMost) - 1)) == 0;
+  const uint64_t own = std::min(before & (~before + 1), most);
+  if (before_.program.map.groups().fixed() && own <= kUsual) return true;
+  return (after & (own - 1)) == 0;
 }
 
 void Comparison::sections() {

@@ -31,7 +31,8 @@ NewImage make_output(const Program& program, Layout layout, Provenance note,
   const AddedSegment segment =
       plan_added_segment(*program.image, injection != nullptr ? injection->memory : AddedMemory{});
   const uint64_t injected = injection != nullptr ? align_up(injection->code_size, 16) : 0;
-  const Placement placement(program, layout, segment.free_address + injected);
+  const uint64_t start = align_up(segment.free_address + injected, alignment_of_code(program));
+  const Placement placement(program, layout, start);
   Emitter emitter(program, layout, placement, diagnostics, places, debug_file);
   emitter.write_unwind_tables();  // needs addresses only; code may refer to the tables
   emitter.write_code();

@@ -41,7 +41,7 @@ Emitter::Emitter(const Program& program, const Layout& layout, const Placement& 
     text.name = ".text.respike";
     text.properties = Section::kAllocated | Section::kExecutable;
     text.address = placement.added_start();
-    text.alignment = 16;
+    text.alignment = alignment_of_code(program);
     text.contents.resize(placement.added_end() - placement.added_start());
   }
   uint32_t references = 0;

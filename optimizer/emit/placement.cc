@@ -45,7 +45,7 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
     for (BlockId b = 0; b < program[id].blocks.size(); ++b)
       if (const BasicBlock& block = program[id].blocks[b]; block.origin != kNone)
         addresses_[numbers_(id, b)] = program.address_of(block);
-  if (!machine_.codec.groups.fixed()) start_fragments_at_entries(layout);
+  start_fragments_at_entries(layout);
   find_free_ranges();
   pack(layout);
   place(layout);
@@ -175,20 +175,27 @@ void Placement::find_free_ranges() {
   }
 }
 
-/// Entries are aligned as in the input, so each entry starts a fragment.
+/// Entries are aligned as in the input, so each entry starts a fragment. Where instructions are
+/// fixed groups of bytes, only an alignment that was asked for is kept.
 void Placement::start_fragments_at_entries(Layout& layout) const {
+  constexpr uint32_t kUsual = 16;
+  const bool only_large = machine_.codec.groups.fixed();
+  const auto alignment_of = [&](const BasicBlock& block) -> uint32_t {
+    const uint32_t own = alignment_of_entry(program_, block);
+    return only_large && own <= kUsual ? 0 : own;
+  };
   std::vector<Layout::Fragment> result;
   for (const Layout::Fragment& fragment : layout.fragments) {
     const Procedure& procedure = program_[fragment.procedure];
     for (size_t i = 0; i < fragment.blocks.size(); ++i) {
       const BasicBlock& block = procedure.blocks[fragment.blocks[i]];
-      const bool entry = alignment_of_entry(program_, block) != 0;
+      const bool entry = alignment_of(block) != 0;
       if (i == 0 || entry)
         result.push_back({.procedure = fragment.procedure,
                           .blocks = {},
                           .start = i == 0 ? fragment.start : Start{.alignment = 1}});
       if (entry) {
-        const uint32_t own = alignment_of_entry(program_, block);
+        const uint32_t own = alignment_of(block);
         Start& start = result.back().start;
         start.alignment = std::max(start.alignment, own);
         start.phase &= ~(own - 1);

@@ -173,6 +173,9 @@ class Image {
   uint64_t entry = 0;
   std::span<const uint8_t> file;  // all bytes
   uint64_t loaded_end = 0;        // offset in the file behind headers, segments, loaded sections
+  /// What lies behind all that the format describes, for example the archive of a self-extracting
+  /// program, which looks for the archive behind its own image or at the end of its file.
+  std::span<const uint8_t> appended;
   std::vector<Section> sections;  // [0] is the null section
   std::vector<Segment> segments;
   std::vector<Symbol> symbols;               // [0] is the null symbol; empty when stripped
@@ -312,6 +315,9 @@ struct OutputFile {
 void write_files(std::span<const OutputFile> outputs);
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes,
                 const std::filesystem::path& like);
+
+/// The name of the section with SFrame's stack traces.
+inline constexpr std::string_view kStackTraces = ".sframe";
 
 /// The name of the section with the addresses that code loads relative to gp.
 inline constexpr std::string_view kLinkageTable = ".got";

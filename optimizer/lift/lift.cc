@@ -302,6 +302,7 @@ Program lift(const Image& image, const Machine& machine, Diagnostics& diagnostic
   mark_branch_targets(lifter);  // from here on every start of a block is marked
   build_blocks(lifter);         // from here on block numbers are fixed
   keep_odd_prologs(lifter);
+  keep_unknown_personalities(lifter);
   keep_foreign_fdes(lifter);
   lifter.program.unwind = std::move(lifter.unwind.tables);
   join_exception_tables(lifter.program);  // from here on the tables of unwinding are fixed

@@ -218,6 +218,7 @@ void keep_referred_gaps(Lifter&);  // program.kept
 void mark_branch_targets(Lifter&);
 void build_blocks(Lifter&);
 void keep_odd_prologs(Lifter&);
+void keep_unknown_personalities(Lifter&);
 void join_exception_tables(Program&);
 void connect_blocks(Lifter&);                 // edges, references, call sites, code pointers
 void keep_targets_of_opaque_code(Lifter&);    // pinned procedures, program.kept

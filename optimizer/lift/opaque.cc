@@ -98,7 +98,7 @@ class OpaqueCode {
   }
 
   /// Where the instruction whose bytes start at `at` leads, or which address it is relative to.
-  std::optional<uint64_t> target_at(uint64_t at) const {
+  std::optional<uint64_t> target_at(uint64_t at, bool in_data) const {
     const Instruction instruction = decode(at);
     std::optional<uint64_t> target;
     if (is_direct(lifter_.machine.facts(instruction).flow))
@@ -106,8 +106,10 @@ class OpaqueCode {
     else if (whole_ != nullptr)
       if (const auto relative = whole_->relative(instruction))
         target = program_.origin_base + static_cast<uint64_t>(*relative);
-    // Elsewhere the instruction that the map has there did not fit the relocation.
-    if (target && lifter_.map().starts_group(at) && has_relocation(at)) return std::nullopt;
+    // A reference carries the instruction, unless it did not fit the relocation, or is in what may
+    // be data, whose words are not changed.
+    if (target && !in_data && lifter_.map().starts_group(at) && has_relocation(at))
+      return std::nullopt;
     return target;
   }
 
@@ -244,8 +246,9 @@ class OpaqueCode {
   }
 
   void keep_ways_from_bytes(const CodeRange& range) {
+    const bool in_data = std::ranges::binary_search(lifter_.data, range.procedure);
     for (uint64_t at = range.start; at < range.end; ++at) {
-      const auto target = target_at(at);
+      const auto target = target_at(at, in_data);
       if (!target || lifter_.code_at(*target) == nullptr) continue;
       const uint32_t other = lifter_.range_at(*target);
       if (other == kNone || program_.ranges[other].procedure != range.procedure)

@@ -31,6 +31,29 @@ void pin_delimited_sections(Lifter& lifter) {
                  "the program knows where its section starts or ends");
 }
 
+/// Whether linkers put code there by their own rules: their default scripts, or those of compilers'
+/// code models and of `-z keep-text-section-prefix`.
+bool is_usual_section(std::string_view name) {
+  constexpr std::string_view kUsual[] = {".text", ".ltext", ".init", ".fini", ".code", "CODE"};
+  return std::ranges::any_of(kUsual, [&](std::string_view usual) {
+    return name.starts_with(usual) &&
+           (name.size() == usual.size() || name[usual.size()] == '.' || name[usual.size()] == '$');
+  });
+}
+
+/// Who gives code a section of its own has a reason that no relocation tells: the section is
+/// unmapped after the start, protected, copied, or stays while the rest of the text is mapped
+/// again. Its procedures stay, and others do not take its room (emit/placement.cc).
+/// Example: Node.js maps its text on large pages by code in .lpstub.
+void pin_special_sections(Lifter& lifter) {
+  for (const CodeRange& range : lifter.program.ranges) {
+    const auto& name = lifter.image.sections[lifter.code_at(range.start)->section].name;
+    if (!is_usual_section(name))
+      lifter.pin(lifter.program[range.procedure],
+                 fmt::format("the program may use its section, {}, as a whole", name));
+  }
+}
+
 /// Procedures with no-ops or calls that may be patched, or with such no-ops in front of them, stay.
 /// The no-ops in front stay as data.
 void leave_patchable_procedures(Lifter& lifter) {
@@ -127,6 +150,7 @@ void pin_start_up_code(Lifter& lifter) {
 
 void pin_known_places(Lifter& lifter) {
   pin_delimited_sections(lifter);
+  pin_special_sections(lifter);
   leave_patchable_procedures(lifter);
   leave_mapped_procedures(lifter);
   pin_tables_of_jumps(lifter);

@@ -351,6 +351,12 @@ void Reader::find_loaded_end() {
   for (const Section& section : image_.sections)
     if (section.allocated() && !section.contents.empty())
       end = std::max(end, section.offset + section.size);
+  uint64_t described = std::max<uint64_t>(
+      end, header_->e_shoff + image_.sections.size() * sizeof(SectionHeader));
+  for (const Section& section : image_.sections)
+    if (!section.contents.empty())
+      described = std::max(described, section.offset + section.contents.size());
+  image_.appended = bytes_.subspan(std::min<uint64_t>(described, bytes_.size()));
 }
 
 void Reader::check_allocated_sections() {
@@ -515,6 +521,8 @@ void Reader::read_relocations() {
       target = &image_.sections[section.raw.info];
       // In a debug file the contents that the linker's relocations speak of are missing.
       if (!target->allocated() || target->kind == Section::Kind::zero) continue;
+      // The linker may leave relocations of parts that it left out (binutils 2.40).
+      if (target->name == kStackTraces) continue;
     }
     if (section.size > budget)
       fail(title(i) + " overlaps another relocation section", header_offset(i));
@@ -578,7 +586,8 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
 std::vector<Relocation> Reader::read_packed_table(uint32_t section) const {
   constexpr uint64_t kWord = sizeof(uint64_t), kBits = 63;
   std::vector<Relocation> relocations;
-  uint64_t next = 0;  // the word of an odd entry's first bit; words are told in ascending order
+  uint64_t next = 0;  // the word of an odd entry's first bit
+  uint64_t told = 0;  // behind the last word; words are told in ascending order, and may be unaligned
   const auto add = [&](uint64_t address, uint64_t entry) {
     const auto word = image_.bytes_at(address, kWord);
     if (!word)
@@ -588,12 +597,13 @@ std::vector<Relocation> Reader::read_packed_table(uint32_t section) const {
     relocations.push_back({.address = address,
                            .addend = load<int64_t>(word->data()),
                            .role = RelocationRole::address64});
+    told = address + kWord;
   };
   const auto entries = records_of<llvm::support::ulittle64_t>(section);
   for (size_t i = 0; i < entries.size(); ++i) {
     const uint64_t entry = entries[i], at = image_.sections[section].offset + i * kWord;
     if (entry % 2 == 0) {
-      if (entry < next) fail(title(section) + " is not in the order of addresses", at);
+      if (entry < told) fail(title(section) + " is not in the order of addresses", at);
       add(entry, at);
       next = entry + kWord;
       continue;

@@ -10,6 +10,7 @@
 //   the added segment: contents from behind the program headers, moved and added sections
 //   the other sections that are not loaded
 //   section headers
+//   what lies behind all this in the input (Image::appended)
 //
 // Work goes in steps: plan the segment and the order of sections (layout), describe each output
 // section, give it a place, then fill a buffer of the final size. Tables whose size follows from
@@ -45,6 +46,7 @@ namespace {
 
 constexpr uint64_t kLargestHole = uint64_t{1} << 20;
 constexpr uint64_t kSmallestHole = 16 << 10;     // that is worth to be used
+constexpr uint64_t kPage = 4096;
 constexpr size_t kHashedPart = size_t{1} << 20;  // bytes
 
 /// 20 bytes that distinguish a file from all others.
@@ -274,7 +276,16 @@ void Writer::place_file_sections() {
     if (offsets[i] == 0 && section.type != ELF::SHT_NOBITS) end = section.offset + section.size;
   }
   section_header_offset_ = align_up(end, 8);
-  file_.resize(section_header_offset_ + table_.sections.size() * sizeof(SectionHeader));
+  uint64_t size = section_header_offset_ + table_.sections.size() * sizeof(SectionHeader);
+  if (!input_.appended.empty()) {
+    // It stays at its place within a page, since programs map it, and right behind the headers.
+    const uint64_t before = input_.file.size() - input_.appended.size();
+    const uint64_t skipped = align_up((before - size) % kPage, 8);
+    section_header_offset_ += skipped;
+    size += skipped;
+  }
+  file_.resize(size + input_.appended.size());
+  std::ranges::copy(input_.appended, file_.begin() + static_cast<ptrdiff_t>(size));
 }
 
 void Writer::copy_contents() {

@@ -57,6 +57,7 @@ class Reader {
     read_symbols();
     read_base_relocations();
     read_exports();
+    find_appended();
     for (RelocationTable& table : image_.relocations)
       std::ranges::stable_sort(table.relocations, {}, &Relocation::address);
     return std::move(image_);
@@ -159,6 +160,22 @@ class Reader {
     };
     for (size_t i = 0; i + entry <= table.size(); i += entry)
       ends_.emplace(at(i) & ~uint64_t{3}, at(i + field) & ~uint64_t{3});
+  }
+
+  /// What follows sections and symbols, up to a certificate, which is no part of it.
+  void find_appended() {
+    uint64_t end = image_.loaded_end, stop = file_.size();
+    if (headers_.symbols_offset != 0 && headers_.symbol_count != 0) {
+      end = std::max(end, headers_.symbols_offset +
+                              headers_.symbol_count * uint64_t{sizeof(object::coff_symbol16)});
+      // The names' table begins with its size.
+      if (end <= stop && stop - end >= sizeof(uint32_t))
+        end = std::min<uint64_t>(stop, end + load<uint32_t>(file_.data() + end));
+    }
+    const DataDirectory& certificates = headers_.directories[kCertificates];
+    if (certificates.present() && certificates.place >= end)
+      stop = std::min<uint64_t>(stop, certificates.place);
+    if (end < stop) image_.appended = file_.subspan(end, stop - end);
   }
 
   // ---- symbols

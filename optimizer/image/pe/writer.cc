@@ -57,6 +57,8 @@ const SectionHeader* trailing_relocations(const Headers& headers) {
   return table == &headers.sections.back() ? table : nullptr;
 }
 
+constexpr uint64_t kPage = 4096;
+
 /// Where new sections begin, relative to the base.
 uint64_t end_of_kept_sections(const Headers& headers) {
   if (const SectionHeader* table = trailing_relocations(headers)) return table->place;
@@ -78,6 +80,7 @@ class Writer {
     add_base_relocations();
     place_contents();
     write_symbols();
+    append();
     write_headers();
     write_date();
     write_checksum(file_, headers_.optional_offset + kChecksum);
@@ -294,6 +297,15 @@ class Writer {
     headers_.symbol_count = static_cast<uint32_t>(records.size() / sizeof(object::coff_symbol16));
     file_.insert(file_.end(), records.bytes().begin(), records.bytes().end());
     file_.insert(file_.end(), names.bytes().begin(), names.bytes().end());
+  }
+
+  /// What lies behind the input's image, at the same place within a page: programs look for it in
+  /// steps of 512 bytes.
+  void append() {
+    if (input_.appended.empty()) return;
+    const uint64_t before = static_cast<uint64_t>(input_.appended.data() - input_.file.data());
+    file_.resize(file_.size() + (before - file_.size()) % kPage);
+    file_.insert(file_.end(), input_.appended.begin(), input_.appended.end());
   }
 
   // ---- headers

@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "optimizer/unwind/eh_frame/cfi_reader.h"
+#include "optimizer/unwind/eh_frame/frame_writer.h"
 #include "optimizer/unwind/lsda/lsda_reader.h"
 #include "optimizer/unwind/lsda/pointer_encoding.h"
 #include "optimizer/unwind/lsda/pointers.h"
@@ -65,6 +66,7 @@ class FrameReader {
   void read_augmentation(ByteReader& data, size_t base, Cie& cie, CieEntry& result);
   uint32_t merge(Cie cie);
   void read_fde(ByteReader entry, size_t base, const CieEntry& cie);
+  void keep_as_it_is(const PendingFde& pending);
   void read_lsda_pointer(ByteReader& entry, size_t base, const Cie& cie, PendingFde& fde);
   const CieEntry& cie_at(size_t offset) const;
 
@@ -257,9 +259,32 @@ void FrameReader::read_fdes() {
       if (pending.lsda != 0) lsdas_.read(pending.lsda, fde);
       input_.fdes.push_back(std::move(fde));
     } catch (const Error&) {
-      unreadable_.emplace_back(fde.start, fde.end);
+      keep_as_it_is(pending);
     }
   }
+}
+
+/// An FDE with an operation or an exception table that is not understood becomes an opaque state of
+/// code that stays: it is written again with the same operations and the same table. A table whose
+/// landing pads may be anywhere cannot stay as it is.
+void FrameReader::keep_as_it_is(const PendingFde& pending) {
+  if (pending.lsda != 0) {
+    const auto start = image_.bytes_at(pending.lsda, 1);
+    if (!start || (*start)[0] != eh_pe::kOmit) {
+      unreadable_.emplace_back(pending.start, pending.end);
+      return;
+    }
+  }
+  CfiState state;
+  state.cie = pending.cie;
+  state.opaque = state.cfa_is_expression = true;
+  const auto program = section_.contents.subspan(pending.program, pending.program_size);
+  state.cfa_expression = kept_entry(pending.lsda, program);
+  Fde fde;
+  fde.start = pending.start;
+  fde.end = pending.end;
+  fde.rows.push_back({pending.start, states_.index_of(state)});
+  input_.fdes.push_back(std::move(fde));
 }
 
 AddressRanges FrameReader::take_unreadable() {

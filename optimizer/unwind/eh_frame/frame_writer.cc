@@ -56,6 +56,7 @@ class FrameWriter {
   void finish_entry(size_t offset);
   void write_lsdas(FrameSections& sections);
   void patch_lsda_pointer(const Description& fde, uint64_t lsda_address);
+  void patch_pointer(size_t offset, uint8_t encoding, uint64_t target);
   void write_header(FrameSections& sections) const;
 
   const UnwindTables& tables_;
@@ -118,7 +119,8 @@ size_t FrameWriter::group_end(size_t first, uint32_t& lsda) const {
 }
 
 void FrameWriter::write_fde(size_t first, size_t end, uint32_t lsda) {
-  const uint32_t cie_index = tables_.states[ranges_[first].state].cie;
+  const CfiState& state = tables_.states[ranges_[first].state];
+  const uint32_t cie_index = state.cie;
   const Cie& cie = tables_.cies[cie_index];
   if (lsda != kNone && cie.lsda_encoding == eh_pe::kOmit)
     throw Error("code with an exception table has a CIE that knows of none");
@@ -140,9 +142,17 @@ void FrameWriter::write_fde(size_t first, size_t end, uint32_t lsda) {
     out_.uleb128(size);
     if (lsda != kNone) fde.lsda_pointer = out_.size();
     for (unsigned i = 0; i < size; ++i) out_.write<uint8_t>(0);
+    if (state.opaque && kept_lsda(state) != 0) {
+      if (size == 0) throw Error("an LSDA pointer has an encoding of varying size");
+      patch_pointer(out_.size() - size, cie.lsda_encoding, kept_lsda(state));
+    }
   }
-  collect_rows(first, end);
-  cfi_.write(rows_, out_);
+  if (state.opaque) {
+    out_.append(std::span(state.cfa_expression).subspan(sizeof(uint64_t)));
+  } else {
+    collect_rows(first, end);
+    cfi_.write(rows_, out_);
+  }
   finish_entry(fde.offset);
   fdes_.push_back(fde);
 }
@@ -221,12 +231,17 @@ void FrameWriter::write_lsdas(FrameSections& sections) {
 void FrameWriter::patch_lsda_pointer(const Description& fde, uint64_t lsda_address) {
   const UnwindRange& range = ranges_[fde.first];
   const uint8_t encoding = tables_.cies[tables_.states[range.state].cie].lsda_encoding;
-  const uint64_t pointer = address_ + fde.lsda_pointer;
-  if (eh_pe::needs_fixup(encoding)) fixups_.push_back({pointer, lsda_address});
+  patch_pointer(fde.lsda_pointer, encoding, lsda_address);
+}
+
+/// `offset`: in .eh_frame.
+void FrameWriter::patch_pointer(size_t offset, uint8_t encoding, uint64_t target) {
+  const uint64_t pointer = address_ + offset;
+  if (eh_pe::needs_fixup(encoding)) fixups_.push_back({pointer, target});
   ByteWriter number;
-  eh_pe::write_number(number, encoding, eh_pe::number_of(encoding, lsda_address, pointer));
+  eh_pe::write_number(number, encoding, eh_pe::number_of(encoding, target, pointer));
   for (size_t i = 0; i < number.size(); ++i)
-    out_.patch<uint8_t>(fde.lsda_pointer + i, number.bytes()[i]);
+    out_.patch<uint8_t>(offset + i, number.bytes()[i]);
 }
 
 /// A table for binary search by address (LSB 5, section 10.6.2).
@@ -247,6 +262,17 @@ void FrameWriter::write_header(FrameSections& sections) const {
 }
 
 }  // namespace
+
+std::vector<uint8_t> kept_entry(uint64_t lsda, std::span<const uint8_t> program) {
+  ByteWriter out;
+  out.write(lsda);
+  out.append(program);
+  return std::move(out.bytes());
+}
+
+uint64_t kept_lsda(const CfiState& opaque) {
+  return load<uint64_t>(opaque.cfa_expression.data());
+}
 
 FrameSections write_frames(const UnwindTables& tables, std::span<const UnwindRange> ranges,
                            uint64_t address, bool with_header) {

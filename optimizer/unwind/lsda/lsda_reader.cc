@@ -41,7 +41,8 @@ bool LsdaReader::first_visit(size_t position) {
 
 void LsdaReader::read(uint64_t address, Fde& fde) {
   auto found = areas_.find(address);
-  if (found == areas_.end()) found = areas_.emplace(address, read_area(address)).first;
+  if (found == areas_.end())
+    found = areas_.emplace(address, read_area(address, fde.end - fde.start)).first;
   const Area& area = found->second;
   const auto records =
       std::span(records_).subspan(area.first_record, area.end_record - area.first_record);
@@ -57,7 +58,7 @@ void LsdaReader::read(uint64_t address, Fde& fde) {
   }
 }
 
-LsdaReader::Area LsdaReader::read_area(uint64_t address) {
+LsdaReader::Area LsdaReader::read_area(uint64_t address, uint64_t size) {
   const Section* section = image_.section_at(address);
   if (section == nullptr || address - section->address >= section->contents.size())
     throw Error("an exception table lies outside of the image");
@@ -83,7 +84,7 @@ LsdaReader::Area LsdaReader::read_area(uint64_t address) {
   spend(reader.position());
   spend(site_bytes);
   ByteReader sites(reader.take(site_bytes), "a call-site table");
-  read_call_sites(sites, site_encoding, area);
+  read_call_sites(sites, site_encoding, size, area);
 
   const auto actions = bytes.subspan(reader.position());
   Needs needs = walk_actions(actions, area);
@@ -100,19 +101,28 @@ LsdaReader::Area LsdaReader::read_area(uint64_t address) {
   return area;
 }
 
-void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, Area& area) {
+/// `size`: of the code. Clang's tables of the parts of a split procedure share their actions, so all
+/// but the last say that their call sites reach over the tables behind; what follows the own call
+/// sites is not in order, or not of this code, or no call site at all. Personality routines do not
+/// read on behind the code either (libstdc++, eh_personality.cc).
+void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, uint64_t size, Area& area) {
   if (!eh_pe::is_supported(encoding) || encoding > eh_pe::kSdata8)
     throw Error("unsupported encoding of call sites");
   area.first_record = records_.size();
   uint64_t previous_end = 0;
-  while (!reader.at_end()) {
+  for (bool first = true; !reader.at_end(); first = false) {
     Record record;
-    record.start = eh_pe::read_number(reader, encoding);
-    const uint64_t length = eh_pe::read_number(reader, encoding);
-    record.landing_pad = eh_pe::read_number(reader, encoding);
-    record.action = reader.uleb128();
-    if (record.start < previous_end || record.start > UINT64_MAX - length)
-      throw Error("call sites are not in order");
+    uint64_t length = 0;
+    try {
+      record.start = eh_pe::read_number(reader, encoding);
+      length = eh_pe::read_number(reader, encoding);
+      record.landing_pad = eh_pe::read_number(reader, encoding);
+      record.action = reader.uleb128();
+    } catch (const Error&) {
+      if (first) throw;
+      break;
+    }
+    if (record.start < previous_end || record.start > size || length > size - record.start) break;
     record.end = previous_end = record.start + length;
     if (length != 0) records_.push_back(record);
   }
