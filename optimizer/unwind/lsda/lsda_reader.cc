@@ -42,7 +42,7 @@ bool LsdaReader::first_visit(size_t position) {
 void LsdaReader::read(uint64_t address, Fde& fde) {
   auto found = areas_.find(address);
   if (found == areas_.end())
-    found = areas_.emplace(address, read_area(address, fde.end - fde.start)).first;
+    found = areas_.emplace(address, read_area(address, fde)).first;
   const Area& area = found->second;
   const auto records =
       std::span(records_).subspan(area.first_record, area.end_record - area.first_record);
@@ -58,7 +58,7 @@ void LsdaReader::read(uint64_t address, Fde& fde) {
   }
 }
 
-LsdaReader::Area LsdaReader::read_area(uint64_t address, uint64_t size) {
+LsdaReader::Area LsdaReader::read_area(uint64_t address, const Fde& fde) {
   const Section* section = image_.section_at(address);
   if (section == nullptr || address - section->address >= section->contents.size())
     throw Error("an exception table lies outside of the image");
@@ -84,9 +84,9 @@ LsdaReader::Area LsdaReader::read_area(uint64_t address, uint64_t size) {
   spend(reader.position());
   spend(site_bytes);
   ByteReader sites(reader.take(site_bytes), "a call-site table");
-  read_call_sites(sites, site_encoding, size, area);
-
   const auto actions = bytes.subspan(reader.position());
+  read_call_sites(sites, site_encoding, fde, actions.size(), area);
+
   Needs needs = walk_actions(actions, area);
   if (lsda.type_encoding != eh_pe::kOmit)
     lsda.specifications = read_specifications(bytes.subspan(type_base), needs);
@@ -101,16 +101,23 @@ LsdaReader::Area LsdaReader::read_area(uint64_t address, uint64_t size) {
   return area;
 }
 
-/// `size`: of the code. Clang's tables of the parts of a split procedure share their actions, so all
+/// `most_actions`: bytes of the action table, at most. Clang's tables of the parts of a split procedure share their actions, so all
 /// but the last say that their call sites reach over the tables behind; what follows the own call
 /// sites is not in order, or not of this code, or no call site at all. Personality routines do not
 /// read on behind the code either (libstdc++, eh_personality.cc).
-void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, uint64_t size, Area& area) {
+void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, const Fde& fde,
+                                 uint64_t most_actions, Area& area) {
   if (!eh_pe::is_supported(encoding) || encoding > eh_pe::kSdata8)
     throw Error("unsupported encoding of call sites");
   area.first_record = records_.size();
+  const uint64_t size = fde.end - fde.start;
+  const auto leads_to_code = [&](uint64_t landing_pad) {
+    const Section* section =
+        image_.section_at(area.landing_pad_start.value_or(fde.start) + landing_pad);
+    return landing_pad == 0 || (section != nullptr && section->executable());
+  };
   uint64_t previous_end = 0;
-  for (bool first = true; !reader.at_end(); first = false) {
+  while (!reader.at_end()) {
     Record record;
     uint64_t length = 0;
     try {
@@ -119,10 +126,11 @@ void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, uint64_t 
       record.landing_pad = eh_pe::read_number(reader, encoding);
       record.action = reader.uleb128();
     } catch (const Error&) {
-      if (first) throw;
       break;
     }
-    if (record.start < previous_end || record.start > size || length > size - record.start) break;
+    if (record.start < previous_end || record.start > size || length > size - record.start ||
+        record.action > most_actions || !leads_to_code(record.landing_pad))
+      break;
     record.end = previous_end = record.start + length;
     if (length != 0) records_.push_back(record);
   }

@@ -38,8 +38,9 @@ class LsdaReader {
     std::vector<uint64_t> lists;  // offsets into the specifications
   };
 
-  Area read_area(uint64_t address, uint64_t size);
-  void read_call_sites(ByteReader& reader, uint8_t encoding, uint64_t size, Area& area);
+  Area read_area(uint64_t address, const Fde& fde);
+  void read_call_sites(ByteReader& reader, uint8_t encoding, const Fde& fde, uint64_t most_actions,
+                       Area& area);
   Needs walk_actions(std::span<const uint8_t> actions, const Area& area);
   std::vector<uint8_t> read_specifications(std::span<const uint8_t> bytes, Needs& needs);
   std::vector<uint64_t> read_types(std::span<const uint8_t> bytes, uint64_t address, size_t base,

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""Programs written after public bug reports about rewriters, profilers and linkers behave the same when rewritten.
+
+What is common to them is that no rule of the ELF format is enough: data behind the image, code that is found by its
+section, by its alignment or by a branch out of data, tables that other readers understand otherwise. Each is rewritten
+in the original, random, scattered and default order, by the profile of its own run, and again from an output; outputs are
+stripped, and counted; `image verify` has to agree. The sources are tests/programs/bug_reports."""
+
+import functools
+import pathlib
+import platform
+import re
+import shutil
+import sys
+import zipfile
+
+import common
+import profiles
+from common import Skip, expect
+
+SOURCES = common.ROOT / "tests" / "programs" / "bug_reports"
+SEEDS = (1, 2, 3)
+LAYOUTS = (
+    ["--layout", "original"],
+    *(["--layout", "random", "--seed", str(seed)] for seed in SEEDS),
+    ["--layout", "scatter", "--seed", "1"],
+    [],
+)
+PAYLOAD = b"PAYLOAD begins here" + bytes(range(256)) * 3 + b"THE ENDS"
+
+
+def run(image, *prefix):
+    """Programs may print their name, so all have the same."""
+    with common.Scratch() as own:
+        folder = own.folder()
+        shutil.copy2(image, folder / "program")
+        return common.run_command([*prefix, "./program"], cwd=folder)
+
+
+def compile_image(folder, compiler, names, *flags):
+    """The program of tests/programs/bug_reports of the files `names`, linked with relocations."""
+    if shutil.which(compiler) is None:
+        raise Skip(f"there is no {compiler}")
+    image = folder / "image"
+    done = common.run_command([compiler, "-O2", "-w", "-Wl,-q", *(SOURCES / name for name in names), *flags, "-o", image])
+    expect(done.status == 0, f"it does not compile: {done.stderr.decode(errors='replace')[-500:]}")
+    return image
+
+
+def check(image, *prefix, look=None, counts=True):
+    """All ways to rewrite an image; `look(output)` is called for each output that code moved in."""
+    folder = image.parent
+    expected = run(image, *prefix)
+    expect(expected.status == 0, f"the program itself: {common.describe_difference(expected, expected)}")
+
+    def expect_same(output, what):
+        actual = run(output, *prefix)
+        expect(actual.behaviour() == expected.behaviour(), f"{what}: {common.describe_difference(expected, actual)}")
+
+    def check_output(options, what):
+        output = folder / "output"
+        common.optimize(image, output, *options)
+        expect_same(output, what)
+        common.respike_ok("image", "verify", image, output)
+        if look is not None:
+            look(output)
+        return output
+
+    for options in LAYOUTS:
+        what = " ".join(options) or "default"
+        output = check_output(options, what)
+        again = folder / "again"
+        common.optimize(output, again, "--layout", "random", "--seed", "7")
+        expect_same(again, f"{what}, rewritten again")
+        common.respike_ok("image", "verify", output, again)
+    if counts:
+        profile = profiles.count_image(image, folder, lambda counting: expect_same(counting, "counted"))
+        check_output(["--profile", profile], "by its own profile")
+
+
+def symbols(image):
+    """{name: (address, size)} of the symbol table, as nm reads it."""
+    found = {}
+    for line in common.run_command(["nm", "-S", image]).stdout.decode().splitlines():
+        words = line.split()
+        if len(words) >= 3:
+            found[words[-1]] = (int(words[0], 16), int(words[1], 16) if len(words) == 4 else 0)
+    return found
+
+
+# --- A: what lies behind the image ----------------------------------------------------------------
+
+
+def appended(machine, place, scratch):
+    """At each place within a page; the program itself finds the data by its own headers."""
+    compiler, prefix = ("gcc", ()) if machine == "x86_64" else ("alpha-linux-gnu-gcc", common.QEMU)
+    if machine == "alpha" and place != 0:
+        raise Skip("one place is enough")
+    image = compile_image(scratch.folder(), compiler, ["appended.c"])
+    data = image.read_bytes()
+    image.write_bytes(data + PAYLOAD)
+
+    def look(output):
+        expect(output.read_bytes().endswith(PAYLOAD), "the data is not at the end of the output")
+
+    if machine == "alpha":  # the emulator's file is another
+        for options in LAYOUTS:
+            output = image.with_name("output")
+            common.optimize(image, output, *options)
+            look(output)
+        common.respike_ok("image", "instrument", image, "-o", output, "--spool", image.with_name("spool"))
+        return look(output)
+    check(image, *prefix, look=look)
+    counting = image.with_name("counting")
+    look(counting)
+    cut = image.with_name("cut")
+    output = image.with_name("output")
+    cut.write_bytes(output.read_bytes()[: -len(PAYLOAD)])
+    verdict = common.respike("image", "verify", image, cut)
+    expect(verdict.status == 1 and b"behind" in verdict.stderr + verdict.stdout, f"verify says nothing: {verdict}")
+
+
+def archive(scratch):
+    """A zip archive behind a program: Python's zipfile finds it by its end."""
+    image = compile_image(scratch.folder(), "gcc", ["tagged.c"])
+    with zipfile.ZipFile(image, "a") as file:
+        file.writestr("inside.txt", "what is inside\n" * 100)
+
+    def look(output):
+        with zipfile.ZipFile(output) as file:
+            expect(file.read("inside.txt") == b"what is inside\n" * 100, "the archive holds something else")
+
+    check(image, look=look)
+
+
+# --- B, D: code that is found by its section or its alignment --------------------------------------
+
+
+def sections(name, scratch):
+    image = compile_image(scratch.folder(), "gcc", [f"{name}.c"], "-fno-toplevel-reorder")
+    special = {"freed_section": "once", "mapped_text": "map_again"}[name]
+
+    def look(output):
+        start, size = symbols(image)[special]
+        expect(symbols(output)[special] == (start, size), f"{special} moved")
+        others = [n for n, (at, _) in symbols(output).items() if start <= at < start + size and n not in (special, "once_start")]
+        expect(not others, f"{others} are in the section of {special}")
+
+    check(image, look=look)
+
+
+def tagged(compiler, flags, prefix, scratch):
+    check(compile_image(scratch.folder(), compiler, ["tagged.c"], *flags), *prefix, counts=not prefix)
+
+
+# --- C, H: exception tables ------------------------------------------------------------------------
+
+
+def cleanups(scratch):
+    libraries = sorted(pathlib.Path("/usr/lib").glob("llvm-*/lib/clang/*/lib/linux/libclang_rt.builtins-x86_64.a"))
+    if not libraries:
+        raise Skip("compiler-rt's builtins are not here")
+    check(compile_image(scratch.folder(), "clang", ["cleanups.c"], "-fexceptions", libraries[0]))
+
+
+def block_sections(flags, scratch):
+    check(compile_image(scratch.folder(), "clang++", ["thrown.cc"], *flags))
+
+
+def unknown_rule(scratch):
+    """The description of `odd` is the same in all outputs, and of nothing else the image is refused."""
+    image = compile_image(scratch.folder(), "gcc", ["unknown_rule.c", "unknown_rule.S"])
+
+    def description(file):
+        at, size = symbols(file)["odd"]
+        text = common.run_command(["readelf", "--debug-dump=frames", file]).stdout.decode(errors="replace")
+        found = re.search(rf"pc={at:016x}\.\.{at + size:016x}\n((?:  .*\n)*)", text)
+        expect(found, f"{file.name}: nothing is said of the code at {at:#x}")
+        return at, found[1]
+
+    expected = description(image)
+    check(image, look=lambda output: expect(description(output) == expected, "the description of odd changed"))
+    report = common.respike_ok("image", "info", image).stdout.decode()
+    expect("odd: its unwind information is not understood" in report, report)
+
+
+def remembered_states(scratch):
+    """Valgrind 3.19 drops the table of a procedure that remembers more than four states at once."""
+    image = next(p for p in common.load_programs() if p.name == "lua.pie").image
+    deepest = 0
+    for seed in SEEDS:
+        output = scratch.folder() / "output"
+        common.optimize(image, output, "--layout", "random", "--seed", seed)
+        depth = 0
+        for line in common.run_command(["readelf", "--debug-dump=frames", output]).stdout.decode().splitlines():
+            depth = 0 if "pc=" in line else depth + line.count("DW_CFA_remember_state") - line.count("DW_CFA_restore_state")
+            deepest = max(deepest, depth)
+    expect(0 < deepest <= 4, f"{deepest} states are remembered at once")
+
+
+# --- E, F, G, I: branches out of data, packed relocations, tables about code, the dynamic linker's words ------
+
+
+def code_in_object(scratch):
+    check(compile_image(scratch.folder(), "gcc", ["code_in_object.c", "code_in_object.S"]))
+
+
+def packed(scratch):
+    check(compile_image(scratch.folder(), "gcc", ["packed.c"], "-Wl,-z,pack-relative-relocs"))
+
+
+def tables(scratch):
+    """Stack traces are emptied, probes and sizes of stacks left out, each with a warning."""
+    folder = scratch.folder()
+    image = compile_image(folder, "g++", ["thrown.cc"], "-Wa,--gsframe")
+    check(image)
+    output = folder / "output"
+    warning = common.optimize(image, output, "--layout", "random", "--seed", "1").stderr.decode()
+    expect(".sframe is emptied" in warning, f"no warning: {warning}")
+    text = common.run_command(["objdump", "--sframe=.sframe", output]).stdout.decode()
+    expect("Num FDEs: 0" in text and "Num FREs: 0" in text, text)
+    other = compile_image(scratch.folder(), "clang", ["tagged.c"], "-fpseudo-probe-for-profiling", "-fstack-size-section")
+    names = lambda file: common.run_command(["readelf", "-SW", file]).stdout.decode()
+    expect(".stack_sizes" in names(other), "the compiler makes no sizes of stacks")
+    check(other, look=lambda output: expect(not re.search(r"stack_sizes|pseudo_probe ", names(output)), "they are still there"))
+
+
+def unknown_table(scratch):
+    """A section that is not loaded and holds addresses, whose name nobody knows, is left out; others stay."""
+    folder = scratch.folder()
+    source = folder / "tables.s"
+    source.write_text('.section .new_table,"",@progbits\n.quad main\n.section .plain_text,"",@progbits\n.ascii "kept as it is"\n'
+                      '.section .note.GNU-stack,"",@progbits\n')
+    image = compile_image(folder, "gcc", ["tagged.c"], source)
+
+    def look(output):
+        names = common.run_command(["readelf", "-SW", output]).stdout.decode()
+        expect(".new_table" not in names and ".plain_text" in names, names)
+
+    check(image, look=look)
+    warning = common.optimize(image, folder / "output").stderr.decode()
+    expect(".new_table is left out" in warning, warning)
+
+
+def formed(scratch):
+    if shutil.which("ld.lld") is None:
+        raise Skip("there is no ld.lld")
+    check(compile_image(scratch.folder(), "clang", ["formed.c", "formed.S"], "-fuse-ld=lld", "-Wl,-z,notext", "-fPIE", "-pie"))
+
+
+def cases(scratch):
+    def case(name, function, *arguments):
+        return common.Case(name, functools.partial(function, *arguments, scratch))
+
+    alpha = ("alpha-linux-gnu-gcc", (), common.QEMU)
+    yield case("appended alpha", appended, "alpha", 0)
+    yield case("aligned alpha", tagged, *alpha)
+    if platform.machine() != "x86_64":
+        return
+    yield case("appended x86_64", appended, "x86_64", 0)
+    yield case("archive", archive)
+    yield case("section freed", sections, "freed_section")
+    yield case("section text mapped", sections, "mapped_text")
+    yield case("aligned", tagged, "gcc", (), ())
+    yield case("aligned no-pie", tagged, "gcc", ("-no-pie",), ())
+    yield case("exceptions cleanups compiler-rt", cleanups)
+    yield case("exceptions block sections", block_sections, ("-fbasic-block-sections=all",))
+    yield case("exceptions block sections lld", block_sections, ("-fbasic-block-sections=all", "-fuse-ld=lld"))
+    yield case("unwinding unknown operation", unknown_rule)
+    yield case("unwinding remembered states", remembered_states)
+    yield case("branch out of data", code_in_object)
+    yield case("packed relocations", packed)
+    yield case("tables of code", tables)
+    yield case("tables of code unknown", unknown_table)
+    yield case("formed by the dynamic linker", formed)
+
+
+if __name__ == "__main__":
+    sys.exit(common.main(__doc__, cases))

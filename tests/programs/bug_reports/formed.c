@@ -1,0 +1,2 @@
+void* formed(void);
+int main(void) { return formed() != (void*)main; }
