@@ -38,7 +38,9 @@ std::filesystem::path DatabaseOption::database() const {
 
 void with_environment(const DatabaseOption& database,
                       const std::function<void(Environment&)>& action, Absent absent) {
-  Environment environment(absent == Absent::make ? database.place() : database.database());
+  Environment environment = absent == Absent::make
+                                ? Environment(database.place())
+                                : Environment(database.database(), Access::write_if_possible);
   ProgressBar bar;
   std::string current;
   environment.progress = [&](std::string_view image, std::string_view step, double done) {
@@ -54,6 +56,9 @@ void with_environment(const DatabaseOption& database,
   }
   bar.clear();
   for (const std::string& note : environment.notes()) complain("note: " + note);
+  if (const std::string reason = environment.database().why_not_written();
+      !reason.empty() && !failure)
+    complain("note: nothing was collected: " + reason);
   print_warnings(environment.warnings());
   if (failure) std::rethrow_exception(failure);
 }

@@ -67,8 +67,9 @@ std::string registered_text(const RegisterResult& result) {
 }
 
 std::string instrumented_text(const ImageOutcome& outcome) {
-  return fmt::format("instrumented, {} of {} procedures", outcome.procedures,
-                     outcome.of_procedures);
+  return fmt::format("instrumented, {} of {} procedures{}", outcome.procedures,
+                     outcome.of_procedures,
+                     outcome.unused == 0 ? "" : fmt::format(" ({} are unused)", outcome.unused));
 }
 
 std::string optimized_text(const ImageOutcome& outcome) {

@@ -34,7 +34,7 @@ std::string some_paths(const std::vector<ApplicationImage>& images) {
 }  // namespace
 
 Environment::Environment(const fs::path& database, Access access)
-    : database_(database, access), access_(access) {}
+    : database_(database, access), access_(database_.access()) {}
 
 ApplicationRow Environment::find(const std::string& name) const {
   const auto application = database_.find_application(name);

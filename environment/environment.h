@@ -52,6 +52,7 @@ struct ImageOutcome {
   std::vector<std::string> links;  // exported: symbolic links to the new file
   uint64_t procedures = 0;         // made: procedures with counters, or that moved
   uint64_t of_procedures = 0;      // made: all procedures
+  uint64_t unused = 0;             // instrumented: of these, those to which nothing refers
   double runs = 0;                 // optimized: runs of this build in the profile
   double confidence = 0;           // optimized: in the profile; 0: only static estimates
   double carried_runs = 0;         // optimized: runs of older builds in the profile
@@ -221,7 +222,7 @@ class Environment {
   /// For the attendant, when it has that version: lets later starts have the version at once.
   void tell_of_opened();
   /// For the attendant: merges when so many counter files wait that they might fill the disk.
-  void merge_if_many();
+  void merge_if_many(const std::function<void(std::string)>& warn = {});
   /// For the attendant: notes the end of a program that it has watched.
   void note_announced_fault(const AnnouncedEnd& end);
   /// Merges the counter files that runs left, and registers libraries that runs opened.

@@ -125,7 +125,7 @@ void Environment::intercept(std::vector<InterceptedProgram> programs,
                             const std::vector<int>& applications,
                             std::vector<InterceptedLibrary> libraries,
                             const std::function<void(const std::string&)>& warn) {
-  merge_if_many();
+  merge_if_many(warn);
   Interception interception(std::move(programs), rules_folder(), std::move(libraries));
   const std::string problem = interception.enter(start_attendant(true));
   if (!problem.empty() && !applications.empty()) throw Error(problem);

@@ -78,6 +78,7 @@ bool Environment::is_up_to_date(const BuildRow& build, const DerivedFacts& wante
 std::vector<ImageOutcome> Environment::make(
     const std::string& name, const std::vector<std::string>& images,
     const std::function<void(ImageRow&, const BuildRow&, ImageOutcome&)>& make_one) {
+  if (const std::string reason = database_.why_not_written(); !reason.empty()) throw Error(reason);
   collect();
   const ApplicationRow application = find(name);
   require_one_machine(application);
@@ -146,6 +147,7 @@ void Environment::instrument_image(const ImageRow& image, const BuildRow& build,
   database_.add_instrumented(build.id, facts, view_image(result.bytes, image.path));
   outcome.state = State::made;
   outcome.procedures = result.instrumented;
+  outcome.unused = result.unused;
   outcome.of_procedures = database_.summary(build.id).procedures;
 }
 

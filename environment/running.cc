@@ -201,7 +201,11 @@ std::vector<fs::path> Environment::unchanged_images(
 ProgramEnd Environment::run(const std::string& name, const RunOptions& options) {
   wait_for_notes();
   const ApplicationRow application = find(name);
-  if (application.mode == Mode::instrumented) merge_if_many();
+  if (application.mode == Mode::instrumented) {
+    merge_if_many(options.warn);
+    if (const std::string reason = database_.why_not_written(); !reason.empty() && options.warn)
+      options.warn("what runs count is not collected: " + reason);
+  }
   for (const std::string& warning : warnings_.warnings())
     if (options.warn) options.warn(warning);
   Launch launch;
@@ -245,11 +249,16 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   return end;
 }
 
-/// Merges when so many counter files wait that they might fill the disk one day.
-void Environment::merge_if_many() {
-  if (!many_files_wait(database_.spool())) return;
-  const FileLock merging(database_.files() / "merging", FileLock::Wait::no);
-  if (merging.held()) collect(false);
+/// Merges when so many counter files wait that they might fill the disk one day. A disk that is
+/// full already keeps no program from starting.
+void Environment::merge_if_many(const std::function<void(std::string)>& warn) {
+  if (access_ == Access::read || !many_files_wait(database_.spool())) return;
+  try {
+    const FileLock merging(database_.files() / "merging", FileLock::Wait::no);
+    if (merging.held()) collect(false);
+  } catch (const Error& error) {
+    if (warn) warn(fmt::format("what runs counted is not collected: {}", error.what()));
+  }
 }
 
 /// Ignores errors: the run counts all the same, its end is unknown.

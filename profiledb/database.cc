@@ -88,6 +88,13 @@ Database& Database::operator=(Database&&) noexcept = default;
 const fs::path& Database::path() const {
   return state_->path;
 }
+Access Database::access() const {
+  return state_->session.access();
+}
+std::string Database::why_not_written() const {
+  const auto& reason = state_->session.why_not_written();
+  return reason ? reason->what() : "";
+}
 fs::path Database::files() const {
   return files_of(state_->path);
 }

@@ -28,7 +28,9 @@ namespace respike {
 /// The key of a row; never 0.
 using Id = int64_t;
 
-enum class Access : uint8_t { write, read };
+/// write_if_possible: to read, where the disk is full or the file may not be written; whoever writes
+/// gets the reason as an Error.
+enum class Access : uint8_t { write, read, write_if_possible };
 enum class Mode : uint8_t { original, instrumented, optimized };
 enum class Role : uint8_t { main, linked, opened };  // opened: by dlopen
 enum class DerivedKind : uint8_t { instrumented, optimized };
@@ -202,6 +204,10 @@ class Database {
   Database& operator=(Database&&) noexcept;
 
   const std::filesystem::path& path() const;
+  /// What was possible: write or read.
+  Access access() const;
+  /// Why the database is only read although it should be written, if possible; empty: it is not so.
+  std::string why_not_written() const;
   std::filesystem::path files() const;  // X.db.files
   ImageStore& store();
   const ImageStore& store() const;

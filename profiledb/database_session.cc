@@ -47,16 +47,20 @@ sqlite_api::sqlite3* connection_of(soci::session& sql) {
   return static_cast<soci::sqlite3_session_backend*>(sql.get_backend())->conn_;
 }
 
+bool has_log(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path.string() + "-wal", error);
+  return !error && size != 0;
+}
+
 /// Whether nobody can change the file: it lies on a read-only file system, with an empty log.
 bool is_immutable(const std::filesystem::path& path) {
   struct statvfs file_system = {};
-  std::error_code error;
-  const auto log = std::filesystem::file_size(path.string() + "-wal", error);
   return statvfs(path.c_str(), &file_system) == 0 && (file_system.f_flag & ST_RDONLY) != 0 &&
-         (error || log == 0);
+         !has_log(path);
 }
 
-std::string uri_of(const std::filesystem::path& path, Access access) {
+std::string uri_of(const std::filesystem::path& path, Access access, bool immutable) {
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -64,7 +68,7 @@ std::string uri_of(const std::filesystem::path& path, Access access) {
     uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   if (access == Access::write) return uri + "?mode=rwc";
-  return uri + (is_immutable(path) ? "?immutable=1" : "?mode=ro");
+  return uri + (immutable ? "?immutable=1" : "?mode=ro");
 }
 
 /// Throws an Error with what the file system says against the file; SQLite's own words say little.
@@ -142,6 +146,11 @@ std::string sentence(int code, const std::string& words, int system_error) {
   }
 }
 
+void read_something(soci::session& sql) {
+  long long tables = 0;
+  sql << "select count(*) from sqlite_master", soci::into(tables);
+}
+
 /// Statements of a script without its comments.
 std::vector<std::string> statements_of(std::string_view script) {
   std::vector<std::string> statements(1);
@@ -160,23 +169,63 @@ std::vector<std::string> statements_of(std::string_view script) {
 
 }  // namespace
 
-Session::Session(const std::filesystem::path& path, Access access) : path_(path), access_(access) {
+Session::Session(const std::filesystem::path& path, Access access) : path_(path) {
   static const int uris = sqlite_api::sqlite3_config(SQLITE_CONFIG_URI, 1);
   static_cast<void>(uris);  // fails when SQLite is in use already; opening the file shows that
-  check_file(path, access);
+  if (access != Access::write_if_possible) {
+    open(access);
+    return;
+  }
   try {
-    sql_ = std::make_unique<soci::session>(*soci::factory_sqlite3(), "db=" + uri_of(path, access));
+    open(Access::write);
+    guard([&] { read_something(*sql_); });
+  } catch (const Error& error) {
+    why_not_written_ = error;
+    try {
+      open(Access::read);
+    } catch (const Error&) {
+      throw error;
+    }
+  }
+}
+
+/// SQLite makes the memory that processes share when it first reads. Where that cannot be made,
+/// because the disk is full, nobody else has the file open: without a log it can be read as it is,
+/// and with a log by a process that keeps others out, which needs no such memory.
+void Session::open(Access access) {
+  access_ = access;
+  check_file(path_, access);
+  if (access == Access::write) return connect(access, false);
+  try {
+    connect(access, is_immutable(path_));
+    guard([&] { read_something(*sql_); });
+  } catch (const Error&) {
+    if (!has_log(path_)) return connect(access, true);
+    check_file(path_, Access::write);
+    connect(Access::write, false);
+    guard([&] {
+      std::string mode;
+      *sql_ << "pragma locking_mode = exclusive", soci::into(mode);
+      read_something(*sql_);
+    });
+  }
+}
+
+void Session::connect(Access access, bool immutable) {
+  try {
+    sql_ = std::make_unique<soci::session>(*soci::factory_sqlite3(),
+                                           "db=" + uri_of(path_, access, immutable));
   } catch (const soci::soci_error& error) {
     fail(error);
   }
   guard([&] {
     sqlite_api::sqlite3* connection = connection_of(*sql_);
     std::error_code ignored;
-    if (!std::filesystem::equivalent(sqlite_api::sqlite3_db_filename(connection, "main"), path,
+    if (!std::filesystem::equivalent(sqlite_api::sqlite3_db_filename(connection, "main"), path_,
                                      ignored))
-      throw Error("SQLite opened another file", path);
+      throw Error("SQLite opened another file", path_);
     if (access == Access::write && sqlite_api::sqlite3_db_readonly(connection, "main") != 0)
-      throw Error("the database cannot be written", path);
+      throw Error("the database cannot be written", path_);
     sqlite_api::sqlite3_busy_timeout(connection, kTimeout);
     *sql_ << "pragma foreign_keys = on";
     *sql_ << "pragma synchronous = full";
@@ -204,6 +253,7 @@ void Session::damaged(std::string_view what) const {
 }
 
 void Session::begin(bool write) {
+  if (write && why_not_written_) throw *why_not_written_;
   if (write && access_ == Access::read) throw Error("the database was opened to be read", path_);
   if (depth_ == 0) {
     guard([&] { *sql_ << (write ? "begin immediate" : "begin"); });

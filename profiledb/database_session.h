@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,10 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   soci::session& sql() { return *sql_; }
+  /// What was possible: write or read.
   Access access() const { return access_; }
+  /// Why the file is only read although it should be written, if possible.
+  const std::optional<Error>& why_not_written() const { return why_not_written_; }
   const std::filesystem::path& path() const { return path_; }
 
   /// Runs an action; exceptions of SOCI become Errors.
@@ -54,8 +58,12 @@ class Session {
   void use_write_ahead_log();
 
  private:
+  void open(Access access);
+  void connect(Access access, bool immutable);
+
   std::filesystem::path path_;
-  Access access_;
+  Access access_ = Access::read;
+  std::optional<Error> why_not_written_;
   std::unique_ptr<soci::session> sql_;
   unsigned depth_ = 0;   // of transactions
   bool failed_ = false;  // an inner transaction was rolled back

@@ -155,6 +155,9 @@ bool write_at_once(const std::string& path, std::string_view text) {
 }
 
 std::string failure(std::string_view what) {
+  // The only limit of namespaces that Linux reports as a lack of space.
+  if (errno == ENOSPC)
+    return fmt::format("{}: sysctl user.max_user_namespaces allows no more of them", what);
   return fmt::format("{}: {}", what, std::strerror(errno));
 }
 

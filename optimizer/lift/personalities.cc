@@ -2,9 +2,9 @@
 //
 // The table of a fragment has an LPStart when landing pads lie in another fragment, or at the start
 // of this one (unwind/lsda/lsda_writer.cc). The personality routines of GCC's languages and of Rust
-// read it. LDC's run-time library ends at an LPStart that is relative to its place, and compiler-rt's
-// routine for C skips it. Procedures with other routines than those known stay: then the table needs
-// no LPStart, as in the input.
+// read it. LDC's run-time library ends at an LPStart that is relative to its place, and
+// compiler-rt's routine for C skips it. Procedures with other routines than those known stay: then
+// the table needs no LPStart, as in the input.
 //
 // Example: D by LDC calls _d_eh_personality, so a procedure with `try` is left in place.
 //
@@ -25,10 +25,10 @@ namespace respike {
 namespace {
 
 constexpr std::string_view kReadsStarts[] = {
-    "__gxx_personality_v0",   "__gcc_personality_v0",      "__gnat_personality_v0",
-    "__gdc_personality_v0",   "__gccgo_personality_v0",    "__gcj_personality_v0",
-    "__gm2_personality_v0",   "__gnu_objc_personality_v0", "__gnat_eh_personality",
-    "__gxx_personality_sj0",  "rust_eh_personality"};
+    "__gxx_personality_v0",  "__gcc_personality_v0",      "__gnat_personality_v0",
+    "__gdc_personality_v0",  "__gccgo_personality_v0",    "__gcj_personality_v0",
+    "__gm2_personality_v0",  "__gnu_objc_personality_v0", "__gnat_eh_personality",
+    "__gxx_personality_sj0", "rust_eh_personality"};
 constexpr std::string_view kReference = "DW.ref.";
 
 class Personalities {

@@ -85,7 +85,19 @@ def on_disk(check):
 
 def commands_that_write(world):
     names = (["instrument", "app"], ["optimize", "app"], ["collect"], ["mode", "app", "original"], ["prune"])
-    return [*names, ["register", world.original], ["list"], ["show", "app"], ["unregister", "app"], ["run", "app"]]
+    return [*names, ["register", world.original], ["unregister", "app"]]
+
+
+def expect_readable(world, reason):
+    """Who only reads needs no right to write, and a program starts all the same."""
+    for command in (["list"], ["show", "app"]):
+        outcome = world.ok(*command)
+        expect(b"app" in outcome.stdout and reason in outcome.stderr.decode(), f"{command}: {outcome}")
+    for mode in ("run", "exec"):
+        command = ["run", "app"] if mode == "run" else ["exec", "app", "--", world.original]
+        outcome = world.respike(*command)
+        expect(outcome.behaviour() == (0, b"- -\n0\n"), f"{command}: {outcome}")
+        expect(mode == "exec" or reason in outcome.stderr.decode(), f"no warning: {outcome}")
 
 
 def runs_of(world, image=None):
@@ -97,6 +109,7 @@ def check_full(world, disk):
     disk.fill()
     for command in commands_that_write(world):
         expect_refusal(world.respike(*command), "no space", command)
+    expect_readable(world, "no space")
     disk.do("rm", disk.folder / "filler")
     expect(runs_of(world) == 1, "the run was lost")
     world.ok("run", "app")
@@ -119,6 +132,7 @@ def check_read_only(world, disk):
     disk.do("mount", "-o", "remount,ro", disk.folder)
     for command in commands_that_write(world):
         expect_refusal(world.respike(*command), "Read-only", command)
+    expect_readable(world, "Read-only")
     disk.do("mount", "-o", "remount,rw", disk.folder)
     expect(runs_of(world) == 1, "the run was lost")
     world.environment["RESPIKE_DB"] = str(world.folder / "x.db")

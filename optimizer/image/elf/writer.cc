@@ -45,7 +45,7 @@ namespace ELF = llvm::ELF;
 namespace {
 
 constexpr uint64_t kLargestHole = uint64_t{1} << 20;
-constexpr uint64_t kSmallestHole = 16 << 10;     // that is worth to be used
+constexpr uint64_t kSmallestHole = 16 << 10;  // that is worth to be used
 constexpr uint64_t kPage = 4096;
 constexpr size_t kHashedPart = size_t{1} << 20;  // bytes
 

@@ -34,8 +34,8 @@ std::vector<NewUnwindTable> write(const UnwindRequest& request) {
   FrameSections written =
       write_frames(request.tables, request.ranges, request.address, header != nullptr);
   std::vector<NewUnwindTable> tables;
-  tables.push_back(
-      {frames, request.address, std::move(written.eh_frame), std::move(written.eh_frame_fixups), false});
+  tables.push_back({frames, request.address, std::move(written.eh_frame),
+                    std::move(written.eh_frame_fixups), false});
   const bool leaves_old = std::ranges::any_of(request.ranges, [&](const UnwindRange& range) {
     if (range.state == kNone) return false;
     const CfiState& state = request.tables.states[range.state];

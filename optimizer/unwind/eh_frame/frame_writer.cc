@@ -240,8 +240,7 @@ void FrameWriter::patch_pointer(size_t offset, uint8_t encoding, uint64_t target
   if (eh_pe::needs_fixup(encoding)) fixups_.push_back({pointer, target});
   ByteWriter number;
   eh_pe::write_number(number, encoding, eh_pe::number_of(encoding, target, pointer));
-  for (size_t i = 0; i < number.size(); ++i)
-    out_.patch<uint8_t>(offset + i, number.bytes()[i]);
+  for (size_t i = 0; i < number.size(); ++i) out_.patch<uint8_t>(offset + i, number.bytes()[i]);
 }
 
 /// A table for binary search by address (LSB 5, section 10.6.2).

@@ -41,8 +41,7 @@ bool LsdaReader::first_visit(size_t position) {
 
 void LsdaReader::read(uint64_t address, Fde& fde) {
   auto found = areas_.find(address);
-  if (found == areas_.end())
-    found = areas_.emplace(address, read_area(address, fde)).first;
+  if (found == areas_.end()) found = areas_.emplace(address, read_area(address, fde)).first;
   const Area& area = found->second;
   const auto records =
       std::span(records_).subspan(area.first_record, area.end_record - area.first_record);
@@ -101,10 +100,11 @@ LsdaReader::Area LsdaReader::read_area(uint64_t address, const Fde& fde) {
   return area;
 }
 
-/// `most_actions`: bytes of the action table, at most. Clang's tables of the parts of a split procedure share their actions, so all
-/// but the last say that their call sites reach over the tables behind; what follows the own call
-/// sites is not in order, or not of this code, or no call site at all. Personality routines do not
-/// read on behind the code either (libstdc++, eh_personality.cc).
+/// `most_actions`: bytes of the action table, at most. Clang's tables of the parts of a split
+/// procedure share their actions, so all but the last say that their call sites reach over the
+/// tables behind; what follows the own call sites is not in order, or not of this code, or no call
+/// site at all. Personality routines do not read on behind the code either (libstdc++,
+/// eh_personality.cc).
 void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, const Fde& fde,
                                  uint64_t most_actions, Area& area) {
   if (!eh_pe::is_supported(encoding) || encoding > eh_pe::kSdata8)
