@@ -125,7 +125,7 @@ template <typename Iterator, typename Predicate>
 void print_procedures(const char* title, Iterator from, Iterator to, Predicate is_shown) {
   std::vector<Row> rows;
   for (; from != to && rows.size() < kProcedures && is_shown(*from); ++from)
-    rows.push_back({printable(from->name), from->before, from->after,
+    rows.push_back({shown_name(from->name), from->before, from->after,
                     "  " + printable(file_name(from->image))});
   if (!rows.empty()) print_rows(title, "", rows);
 }
@@ -324,6 +324,7 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
   });
   add_model_options(*compare, compared->model);
   CLI::Option* json = compare->add_flag("--json", compared->json, "print JSON");
+  add_demangle_option(*compare);
   compare
       ->add_flag(
           "--csv", compared->csv,
@@ -352,6 +353,7 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
       ->check(CLI::Range(2u, 100000u));
   add_model_options(*check, checked->model);
   check->add_flag("--json", checked->json, "print JSON");
+  add_demangle_option(*check);
 }
 
 }  // namespace respike::cli

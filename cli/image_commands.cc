@@ -83,10 +83,10 @@ void print_info(const ImageInfo& info) {
   fmt::print("opaque bytes           {} ({})\n", s.opaque_bytes,
              percent(s.opaque_bytes, s.text_bytes));
   for (const ProcedureNote& note : s.opaque)
-    fmt::print("  {}: {}\n", printable(note.name), note.reason);
+    fmt::print("  {}: {}\n", shown_name(note.name), note.reason);
   fmt::print("pinned procedures      {}\n", s.pinned.size());
   for (const ProcedureNote& note : s.pinned)
-    fmt::print("  {}: {}\n", printable(note.name), note.reason);
+    fmt::print("  {}: {}\n", shown_name(note.name), note.reason);
   if (info.linkage) print_linkage(*info.linkage);
 }
 
@@ -369,6 +369,7 @@ void add_image_commands(CLI::App& app) {
   auto info_arguments = arguments_of<InfoArguments>(*info, [](InfoArguments& a) { run_info(a); });
   info->add_option("IMAGE", info_arguments->image, "executable or shared library")->required();
   info->add_flag("--json", info_arguments->json, "print JSON");
+  add_demangle_option(*info);
 
   add_disasm_command(*image);
 

@@ -3,8 +3,13 @@
 
 #include "cli/messages.h"
 
+#include <llvm/Demangle/Demangle.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -47,6 +52,23 @@ std::string printable(std::string_view text) {
     text.remove_prefix(std::max<size_t>(1, size));
   }
   return result;
+}
+
+namespace {
+std::optional<bool> wants_demangled;  // nullopt: as the output is
+}  // namespace
+
+std::string shown_name(std::string_view name) {
+  const bool demangle = wants_demangled.value_or(isatty(STDOUT_FILENO) != 0);
+  return printable(demangle ? llvm::demangle(std::string(name)) : name);
+}
+
+void add_demangle_option(CLI::App& command) {
+  command.add_flag_callback(
+      "--demangle", [] { wants_demangled = true; },
+      "print names of C++ and Rust as in the source (on terminals by itself)");
+  command.add_flag_callback(
+      "--no-demangle", [] { wants_demangled = false; }, "print names as symbol tables have them");
 }
 
 void complain(std::string_view text) {

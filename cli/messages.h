@@ -16,6 +16,10 @@
 #include "optimizer/pipeline.h"
 #include "profiledb/matching/match.h"
 
+namespace CLI {
+class App;
+}
+
 namespace respike::cli {
 
 using Json = nlohmann::ordered_json;
@@ -23,6 +27,10 @@ using Json = nlohmann::ordered_json;
 /// The text with control characters and bytes that are no UTF-8, which would spoil a line of a
 /// terminal or a log, written as \n, \t or \x1b.
 std::string printable(std::string_view text);
+/// A name of code as its source has it, where names are to be demangled: on terminals, or as
+/// add_demangle_option() says. Example: `_ZN3foo3barEi` becomes `foo::bar(int)`.
+std::string shown_name(std::string_view name);
+void add_demangle_option(CLI::App& command);
 /// Prints "respike: TEXT" as one line on stderr. Ignores errors of stderr.
 void complain(std::string_view text);
 void print_warnings(const Diagnostics& diagnostics);

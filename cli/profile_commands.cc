@@ -106,14 +106,14 @@ void print_table(const Profile& profile, const ShowArguments& arguments) {
     sum += static_cast<double>(instructions);
     fmt::print("{:>8} {:>8} {:>20} {:>16}  {}{}\n", percent(static_cast<double>(instructions), all),
                percent(sum, all), grouped(instructions), grouped(procedure->entries()),
-               printable(procedure->name), procedure->exact ? "" : "  (not exact)");
+               shown_name(procedure->name), procedure->exact ? "" : "  (not exact)");
   }
   if (left != 0) fmt::print("{} more; --top 0 shows all\n", grouped(left));
 }
 
 void print_procedure(const ProcedureProfile& procedure, const ProcedureNames& names) {
   fmt::print("\n{} at {:x}: {} instructions executed{}, signature {:016x}\n",
-             printable(procedure.name), procedure.address, grouped(procedure.instructions()),
+             shown_name(procedure.name), procedure.address, grouped(procedure.instructions()),
              procedure.exact ? "" : ", not exact", procedure.signature);
   fmt::print("{:>7} {:>12} {:>12} {:>16}  {}\n", "block", "address", "instructions", "count",
              "goes on to");
@@ -178,8 +178,8 @@ void print_match(const Profile& before, const MatchResult& match, uint64_t top) 
     if (rows++ == 0) fmt::print("\n{:>10} {:>10}  {}\n", "executed", "confidence", "procedure");
     const bool renamed = loss.now != nullptr && loss.now->name != loss.before->name;
     fmt::print("{:>10} {:>10}  {}  ({}{})\n", percent(loss.executed, match.instructions_before),
-               percent(loss.confidence, 1), printable(loss.before->name),
-               renamed ? "now " + printable(loss.now->name) + "; " : "", loss_reason(loss));
+               percent(loss.confidence, 1), shown_name(loss.before->name),
+               renamed ? "now " + shown_name(loss.now->name) + "; " : "", loss_reason(loss));
   }
 }
 
@@ -252,6 +252,7 @@ void add_profile_commands(CLI::App& app) {
       ->check(whole_number())
       ->capture_default_str();
   show->add_flag("--json", show_arguments->json, "print JSON, always of all procedures");
+  add_demangle_option(*show);
 
   add_annotate_command(*profile);
 
@@ -266,6 +267,7 @@ void add_profile_commands(CLI::App& app) {
                    "how many of the procedures with doubtful counts to list")
       ->capture_default_str();
   match->add_flag("--json", match_arguments->json, "print JSON, of all procedures that ran");
+  add_demangle_option(*match);
 
   CLI::App* merge = profile->add_subcommand(
       "merge", "Add profiles of the same image, or of several builds of it");

@@ -203,15 +203,17 @@ std::optional<Substitution> Environment::version_or_reason(const ApplicationRow&
   ImageRow image = known ? *known : database_.image(add_opened(application, path));
   const auto build = refresh(image);
   if (!build) {
-    leave_message(fmt::format("{} opened {}: it belongs to the application now, but {}",
-                              application.name, path.string(), image.reason));
+    // Of the system's libraries nobody expects more, and nobody can do anything about it.
+    if (!is_system_library(image))
+      leave_message(fmt::format("{} loaded {}: it belongs to the application now, but {}",
+                                application.name, path.string(), image.reason));
     return std::nullopt;
   }
   ImageOutcome outcome;
   instrument_image(image, *build, counters, outcome);
   if (!known)
     leave_message(
-        fmt::format("{} opened {}: it belongs to the application now, and counts from "
+        fmt::format("{} loaded {}: it belongs to the application now, and counts from "
                     "this run on",
                     application.name, path.string()));
   opened_ = true;

@@ -134,6 +134,7 @@ std::string whole_percent(double share) {
 void Characteristics::add(const Characteristics& image) {
   executed = saturating_add(executed, image.executed);
   instructions += image.instructions;
+  knows_frames = knows_frames && image.knows_frames;
   procedures.insert(procedures.end(), image.procedures.begin(), image.procedures.end());
 }
 
@@ -141,6 +142,8 @@ Characteristics characterize(const Program& program) {
   const CallGraph calls(program);
   const uint64_t threshold = hot_threshold(program, kColdShare);
   Characteristics result;
+  // frame_shape.h knows prologs that lower the stack pointer once; x86-64 pushes registers.
+  result.knows_frames = program.image == nullptr || program.image->machine != MachineId::x86_64;
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     ProcedureCharacter character;
     for (const BasicBlock& block : program[id].blocks) {
@@ -235,6 +238,11 @@ std::string blocks_text(const Characteristics& program) {
 
 std::string overhead_text(const Characteristics& program) {
   constexpr double kMuch = 0.05;  // the paper: 2% to 23%
+  if (!program.knows_frames)
+    return fmt::format(
+        "What prologs and epilogs execute is not known for programs of this machine. {} of the "
+        "instructions are in procedures whose entry block runs as often as any other block.",
+        whole_percent(entry_hottest_share(program)));
   const double sum = call_overhead(program).sum();
   return fmt::format(
       "{:.1f}% of the executed instructions are prologs and epilogs. {} {} of the instructions are "

@@ -31,6 +31,7 @@ struct Characteristics {
   uint64_t executed = 0;      // instructions
   uint64_t instructions = 0;  // in the image
   std::vector<ProcedureCharacter> procedures;
+  bool knows_frames = true;  // prologs and epilogs are found in code of this machine
 
   /// Adds another image of the same program.
   void add(const Characteristics& image);

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -69,6 +70,9 @@ OptimizedVersion Environment::optimized_version(const std::string& name) {
   if (result.substitutions.empty())
     throw Error(warned.empty() ? fmt::format("no image of {} is optimized", name) : warned.front());
   for (const std::string& text : warned) warnings_.warn(text);
+  const char* library_path = std::getenv("LD_LIBRARY_PATH");
+  const auto instead =
+      loaded_instead(application, result.program, library_path == nullptr ? "" : library_path);
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     std::error_code error;
     OptimizedVersion::Image image;
@@ -76,6 +80,12 @@ OptimizedVersion Environment::optimized_version(const std::string& name) {
     if (error) image.path = used.image.path;
     image.optimized = std::ranges::any_of(
         result.substitutions, [&](const Substitution& s) { return s.original == image.path; });
+    if (const auto other = instead.find(used.image.path); other != instead.end()) {
+      image.optimized = false;
+      image.left_alone = fmt::format("not loaded here: {} is", other->second.string());
+      result.images.push_back(std::move(image));
+      continue;
+    }
     if (!image.optimized && used.image.optimizable) image.left_alone = "not optimized";
     if (!image.optimized && !used.image.optimizable)
       image.left_alone =

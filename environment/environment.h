@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -297,6 +298,11 @@ class Environment {
   std::optional<std::filesystem::path> version_of(const ImageRow& image, DerivedKind kind,
                                                   const std::function<void(std::string)>& warn);
   std::optional<std::string> why_distrusted() const;
+  void warn_of_others(const ApplicationRow& application, const Launch& launch,
+                      const std::function<void(std::string)>& warn) const;
+  std::map<std::filesystem::path, std::filesystem::path> loaded_instead(
+      const ApplicationRow& application, const std::filesystem::path& program,
+      const std::string& library_path) const;
   std::vector<std::filesystem::path> unchanged_images(
       const ApplicationRow& application, const std::vector<Substitution>& substitutions) const;
   std::vector<Substitution> substitutions(const ApplicationRow& application,

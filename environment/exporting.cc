@@ -46,7 +46,8 @@ namespace {
 /// The text as a word of a shell. Example: v 3/out becomes 'v 3/out'.
 std::string for_shell(const std::string& text) {
   const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("/._-:+,@", c) != nullptr;
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::strchr("/._-:+,@", c) != nullptr;
   };
   if (std::ranges::all_of(text, plain)) return text;
   std::string quoted = "'";

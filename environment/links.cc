@@ -20,10 +20,14 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+
 #include "environment/environment.h"
 #include "environment/image_content.h"
 #include "optimizer/base/error.h"
 #include "optimizer/image/loader_view.h"
+#include "tas/libraries.h"
 
 namespace respike {
 
@@ -90,6 +94,32 @@ ImageRow Environment::present_image(const ApplicationImage& used) const {
   ImageRow image = used.image;
   image.path = real;
   return image;
+}
+
+/// The linked images of an application that a program does not load in these surroundings, with the
+/// file of the same SONAME that the program loads. `library_path`: LD_LIBRARY_PATH.
+/// Example: libtool's wrappers of programs set LD_LIBRARY_PATH to the folder `.libs` of the build,
+/// while `register` found the libraries that were installed before.
+std::map<fs::path, fs::path> Environment::loaded_instead(const ApplicationRow& application,
+                                                         const fs::path& program,
+                                                         const std::string& library_path) const {
+  std::map<fs::path, fs::path> result;
+  const ProgramImage image = read_program(program);
+  LibrarySearch search = present_search(*image.platform);
+  search.library_path = library_path;
+  std::map<std::string, fs::path> loaded;  // by SONAME
+  for (const LoadedLibrary& library : find_libraries(image, search).loaded)
+    loaded[library.view.soname] = real_path(library.path);
+  std::set<fs::path> known;
+  const auto all = database_.images_of(application.id);
+  for (const ApplicationImage& used : all) known.insert(used.image.path);
+  for (const ApplicationImage& used : all) {
+    const auto found = loaded.find(used.image.soname);
+    if (used.role == Role::linked && found != loaded.end() && found->second != used.image.path &&
+        !known.contains(found->second))
+      result.emplace(used.image.path, found->second);
+  }
+  return result;
 }
 
 }  // namespace respike

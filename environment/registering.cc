@@ -373,9 +373,10 @@ void Environment::register_opened(const ApplicationRow& application) {
     const fs::path path = without_detours(library);
     if (known.contains(path) || !known.insert(real_path(path)).second) continue;
     try {
-      add_opened(application, library);
-      notes_.push_back(fmt::format("{} opened {}: it belongs to the application now",
-                                   application.name, path.string()));
+      const ImageRow added = database_.image(add_opened(application, library));
+      if (!is_system_library(added))
+        notes_.push_back(fmt::format("{} loaded {}: it belongs to the application now",
+                                     application.name, path.string()));
     } catch (const Error& failure) {
       warnings_.warn(failure.what());
     }

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <set>
@@ -216,6 +217,8 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   launch.warn = options.warn;
   if (application.mode != Mode::original) require_one_machine(application);
   launch.substitutions = substitutions(application, options);
+  if (application.mode == Mode::optimized && options.warn)
+    warn_of_others(application, launch, options.warn);
   launch.versions = database_.files() / kWindowsVersions;
   if (program.platform->windows)
     launch.unchanged = unchanged_images(application, launch.substitutions);
@@ -247,6 +250,23 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
     note_fault(application, {launch.program, images_text(launch.substitutions), fault},
                WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0, options.warn);
   return end;
+}
+
+/// Says which optimized libraries a program does not load, because LD_LIBRARY_PATH leads it to
+/// others.
+void Environment::warn_of_others(const ApplicationRow& application, const Launch& launch,
+                                 const std::function<void(std::string)>& warn) const {
+  constexpr std::string_view kVariable = "LD_LIBRARY_PATH=";
+  const char* present = std::getenv("LD_LIBRARY_PATH");
+  std::string path = present == nullptr ? "" : present;
+  for (const std::string& each : launch.environment)
+    if (each.starts_with(kVariable)) path = each.substr(kVariable.size());
+  if (path.empty()) return;  // as it was at `register`
+  for (const auto& [registered, loaded] : loaded_instead(application, launch.program, path))
+    if (std::ranges::any_of(launch.substitutions,
+                            [&](const Substitution& s) { return s.original == registered; }))
+      warn(fmt::format("{} loads {}, as it is, and not {}, which is optimized",
+                       launch.program.string(), loaded.string(), registered.string()));
 }
 
 /// Merges when so many counter files wait that they might fill the disk one day. A disk that is

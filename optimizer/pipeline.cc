@@ -144,6 +144,10 @@ Draft make_draft(const Image& image, const OptimizeOptions& options,
   Program& program = draft.program;
   require_invariants(program);
   draft.left_out = pin_left_out(program, options, unwanted);  // no other procedure gets pinned
+  const auto movable = [](const Procedure& procedure) { return procedure.movable(); };
+  if (unwanted.empty() && (!options.only.empty() || !options.skip.empty()) &&
+      std::ranges::none_of(program.procedures, movable))
+    diagnostics.warn("nothing moves: no procedure is left that may be moved and is not skipped");
 
   std::vector<ExecutedCode> executed;  // in the input, for the forecast
   if (options.order == OptimizeOptions::Order::profiled) {

@@ -310,7 +310,7 @@ class Database {
   ProfileSummary summary(Id build) const;
   /// The newest build of the same image and machine with a lower number that has counts of its own;
   /// else such a build of the image that this one follows, and so on: the same content if it is
-  /// there, or the newest.
+  /// there, or the newest; else a build of another image with the same content or build-id.
   std::optional<BuildRow> profiled_build_before(Id build) const;
 
   /// Adds a profile of this very build, e.g. a profile that a user kept in a file. Throws Error

@@ -374,6 +374,17 @@ std::optional<BuildRow> Database::profiled_build_before(Id build) const {
                    std::tie(image, below, row.machine, content), std::tie(found), [] {});
       below = std::numeric_limits<int>::max();
     }
+    // A file that was installed elsewhere, or whose search path for libraries was changed then.
+    if (found == 0)
+      for_each_row(sql,
+                   "select build.id from build where build.image <> :image and build.machine = "
+                   ":machine and (build.content_hash = :content or (build.build_id <> '' and "
+                   "build.build_id = :build_id)) and exists (select 1 from count_set join shape on "
+                   "shape.id = count_set.shape where shape.build = build.id and count_set.purpose "
+                   "<> 'carried') order by case when build.content_hash = :same then 1 else 0 end, "
+                   "build.id",
+                   std::tie(row.image, row.machine, content, row.build_id, content),
+                   std::tie(found), [] {});
     if (found == 0) return std::nullopt;
     return this->build(found);
   });

@@ -37,9 +37,11 @@ void CharacterModel::set(const Characteristics& program) {
     const CallOverhead overhead = call_overhead(program);
     rows_.push_back({"nonlooping: loops turn less than 4 times", 0, nonlooping_share(program)});
     rows_.push_back({"the entry block runs most", 0, entry_hottest_share(program)});
-    rows_.push_back({"stack adjustments", 0, overhead.adjustments});
-    rows_.push_back({"saves of registers", 0, overhead.saves});
-    rows_.push_back({"restores of registers", 0, overhead.restores});
+    if (program.knows_frames) {
+      rows_.push_back({"stack adjustments", 0, overhead.adjustments});
+      rows_.push_back({"saves of registers", 0, overhead.saves});
+      rows_.push_back({"restores of registers", 0, overhead.restores});
+    }
   }
   endResetModel();
 }

@@ -34,7 +34,11 @@ LineChart::Line line_of(const QString& name, const Distribution& shares) {
 
 Figure overhead_figure(const Characteristics& program) {
   const CallOverhead overhead = call_overhead(program);
-  return {"calls", "What calls cost", QString::fromStdString(overhead_text(program)),
+  const QString text = QString::fromStdString(overhead_text(program));
+  if (!program.knows_frames)
+    return {"calls", "What calls cost", text,
+            StackedBars{.parts = {"all instructions"}, .bars = {{"executed", {100}}}, .unit = "%"}};
+  return {"calls", "What calls cost", text,
           StackedBars{.parts = {"stack adjustments", "saves of registers", "restores of registers",
                                 "all other instructions"},
                       .bars = {{"executed",

@@ -36,8 +36,9 @@ std::optional<ValueId> PairRun::unwound(Side side, uint32_t number, Register r) 
   const ValueId base = at(side, static_cast<Register>(state.cfa_register));
   const auto from_stack = table_->distance(base, stack_);
   if (!from_stack || *from_stack + state.cfa_offset != before_.cfa_at_entry) return std::nullopt;
-  const auto rule = std::find_if(state.rules.begin(), state.rules.end(),
-                                 [&](const auto& each) { return each.first == r; });
+  const auto rule = std::find_if(state.rules.begin(), state.rules.end(), [&](const auto& each) {
+    return machine_.abi.register_in_tables(each.first) == r;
+  });
   if (rule == state.rules.end() || rule->second.kind == CfiRule::Kind::same_value)
     return at(side, r);
   if (rule->second.kind != CfiRule::Kind::offset) return std::nullopt;

@@ -91,8 +91,9 @@ void StaleFlow::find_saves() {
     if (index >= program_.unwind.states.size()) return;
     const CfiState& state = program_.unwind.states[index];
     for (const auto& [reg, rule] : state.rules)
-      if (rule.kind == CfiRule::Kind::offset)
-        saves_.emplace_back(static_cast<Register>(reg), state.cfa_offset + rule.value);
+      if (const auto saved = program_.machine->abi.register_in_tables(reg);
+          saved && rule.kind == CfiRule::Kind::offset)
+        saves_.emplace_back(*saved, state.cfa_offset + rule.value);
   };
   for (const BasicBlock& block : procedure_.blocks) {
     add(block.cfi_state);

@@ -99,6 +99,16 @@ struct DescriptorTable {
 
 /// The calling standard's registers, as data.
 struct Abi {
+  /// Unwind tables number registers as Machine does, but for a register that always reads as zero
+  /// and has no number in Machine: those behind it have numbers that are larger by one. Example:
+  /// Alpha's $f2 is 34 in tables, since $31 is 31 there, and 33 in Machine.
+  uint32_t zero_in_tables = ~uint32_t{0};
+  /// The register with a number of unwind tables; nullopt: it always reads as zero.
+  std::optional<Register> register_in_tables(uint64_t number) const {
+    if (number == zero_in_tables) return std::nullopt;
+    return static_cast<Register>(number - (number > zero_in_tables ? 1 : 0));
+  }
+
   Register stack_pointer = 0;
   std::optional<Register> return_address = {};   // absent: calls leave it on the stack
   std::optional<Register> procedure_value = {};  // holds the callee's entry at a call

@@ -1,10 +1,9 @@
-// Notes which libraries a program opens while it runs, for users who collect profiles of these
-// libraries.
+// Notes which libraries a program loads, for users who collect profiles of these libraries.
 //
 // On real machines a module of the dynamic linker makes such notes (tas/runtime/opened.c). An
 // emulator sees libraries anyhow: a library is a file that the dynamic linker maps for execution.
-// Libraries that are mapped before the program is entered belong to the program; libraries that are
-// mapped later have been opened. The note is the same as the module's: a symbolic link in a folder,
+// Libraries that are mapped before the program is entered may be others than those that `register`
+// found. The note is the same as the module's: a symbolic link in a folder,
 // whose target is the library's path and whose name is the hash of that path. A link is made in one
 // step and outlives every end of the process. The path is a path of the host, with symbolic links
 // followed. Example: dlopen("libz.so.1") leaves a link 0123456789abcdef ->
@@ -95,14 +94,13 @@ bool was_left(const std::string& folder, const std::string& path, const struct s
 
 void note_mapped(const Process& process, const std::string& path) {
   const std::string& folder = process.options.opened;
-  if (folder.empty() || !process.entered || !path.starts_with("/") || !is_guest_program(path))
-    return;
+  if (folder.empty() || !path.starts_with("/") || !is_guest_program(path)) return;
   // A link that exists already stays.
   [[maybe_unused]] const int result = symlink(path.c_str(), note_of(folder, path).c_str());
 }
 
 void ask_for_version(Process& process, uint64_t from, const std::string& path) {
-  if (!process.entered || from < process.linker_start || from >= process.linker_end) return;
+  if (from < process.linker_start || from >= process.linker_end) return;
   std::unique_lock lock(process.asking_lock);
   const Options options = process.options;
   if (options.attendant.empty() || options.opened.empty()) return;

@@ -1,8 +1,8 @@
-/* Notes which libraries a program opens while it runs (dlopen), for an instrumented run, and asks
-   for versions of them.
+/* Notes which libraries a program loads, for an instrumented run, and asks for versions of them.
 
    The dynamic linker loads this audit module (LD_AUDIT, rtld-audit(7)) and tells it about every
-   object that it loads. Objects that come after the program was loaded have been opened. A note is
+   object that it loads: libraries that the program is linked with, which may be other files than
+   those that were found at `register` (LD_LIBRARY_PATH), and those that it opens (dlopen). A note is
    a symbolic link in the folder that the variable RESPIKE_OPENED names: its target is the library's
    path, its name the hash of that path. One system call makes a note, so there is never half a
    note; a note that exists is left alone; and a note stays whatever becomes of the process.
@@ -192,6 +192,12 @@ static void put_version_in_place(const char* path) {
 }
 #endif
 
+/* What holds when the program starts, and when it is loaded. */
+static void note_start(void) {
+  if (folder[0] != 0) first_filters = filters();
+  loaded_at = ask_time(ASK_REAL_TIME);
+}
+
 /* glibc passes main's arguments to initializers. */
 __attribute__((constructor)) static void leave_environment(int count, char** arguments,
                                                            char** environment) {
@@ -223,6 +229,7 @@ __attribute__((constructor)) static void leave_environment(int count, char** arg
     if (kept != NULL) *to++ = kept;
   }
   *to = NULL;
+  note_start();
 }
 
 /* Copies a string; returns where it ends, or NULL when there is no room. */
@@ -340,8 +347,7 @@ VISIBLE unsigned la_version(unsigned version) {
 
 static void note_loaded(void) {
   if (program_is_loaded) return;
-  if (folder[0] != 0) first_filters = filters();
-  loaded_at = ask_time(ASK_REAL_TIME);
+  note_start();
   program_is_loaded = 1;
 }
 
@@ -365,8 +371,7 @@ VISIBLE char* la_objsearch(const char* name, uintptr_t* cookie, unsigned kind) {
 #ifdef RESPIKE_MOUNTS
   if (is_path && libraries != NULL) put_version_in_place(name);
 #endif
-  if (!program_is_loaded || !is_path || attendant[0] == 0 || folder[0] == 0 || !is_free())
-    return (char*)name;
+  if (!is_path || attendant[0] == 0 || folder[0] == 0 || !is_free()) return (char*)name;
   char* below = behind((char*)name, "$ORIGIN/");
   if (below == NULL) below = behind((char*)name, "${ORIGIN}/");
   const char* path = below == NULL ? name : beside((struct link_map*)*cookie, below);
@@ -376,7 +381,10 @@ VISIBLE char* la_objsearch(const char* name, uintptr_t* cookie, unsigned kind) {
 
 VISIBLE unsigned la_objopen(struct link_map* map, long space, uintptr_t* cookie) {
   if (space == 0 && program == NULL) program = cookie;
-  if (program_is_loaded && folder[0] != 0 && map->name != NULL && map->name[0] != 0 && is_free())
+  /* The kernel's own object has a name, but no path, and no other object has none at the start. */
+  int is_path = program_is_loaded;
+  for (const char* at = map->name; at != NULL && *at != 0; ++at) is_path = is_path || *at == '/';
+  if (is_path && folder[0] != 0 && map->name != NULL && map->name[0] != 0 && is_free())
     note(map->name);
   return 0; /* no interest in its symbols */
 }

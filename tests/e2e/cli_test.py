@@ -156,6 +156,29 @@ def check_skip(program, scratch):
     common.expect(fragments(output), "nothing was moved")
 
 
+def check_nothing_left(program, scratch):
+    """What is chosen by --only and left out by --skip does not move, and a warning says that nothing does."""
+    options = ["--layout", "random", "--only", "main", "--skip", "main"]
+    outcome = common.optimize(program.image, scratch.file("nothing"), *options)
+    common.expect(b"nothing moves" in outcome.stderr, f"no warning: {outcome}")
+
+
+def check_demangled(scratch):
+    """Names are as in the symbol table, unless the output is a terminal, or as the options say."""
+    image = common.PROGRAMS / "x86_64" / "images" / "exceptions.patchable.pie"  # whose C++ procedures are opaque
+    if not image.exists():
+        raise common.Skip("there are no programs for x86-64")
+    words = ["image", "info", image]
+    plain, source = (common.respike_ok(*words, *option).stdout.decode() for option in ([], ["--demangle"]))
+    common.expect("_Z" in plain and "_Z" not in source and "std::operator+" in source, f"{plain} {source}")
+    command = f"{common.RESPIKE} image info {image}"
+    terminal, kept = (
+        common.run_command(["script", "-qec", command + option, "/dev/null"]).stdout.decode().replace("\r", "")
+        for option in ("", " --no-demangle")
+    )
+    common.expect((terminal, kept) == (source, plain), f"on a terminal: {terminal} {kept}")
+
+
 def check_unknown_name(program, scratch, option):
     output = scratch.file("unknown")
     outcome = common.respike(
@@ -548,6 +571,8 @@ def main():
             common.Case("disasm", lambda: check_disasm(image)),
             common.Case("--only", lambda: check_only(program, scratch)),
             common.Case("--skip", lambda: check_skip(program, scratch)),
+            common.Case("--only and --skip", lambda: check_nothing_left(program, scratch)),
+            common.Case("--demangle", lambda: check_demangled(scratch)),
             common.Case(
                 "--only with an unknown name",
                 lambda: check_unknown_name(program, scratch, "--only"),

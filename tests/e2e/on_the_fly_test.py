@@ -6,6 +6,7 @@ which makes the versions of the plugins while the program waits, and in the seco
 And it has to run on when a plugin cannot be instrumented, or when the attendant is gone or hangs."""
 
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -210,7 +211,7 @@ def check_left_alone(scratch, kind, way):
     expect(b"unknown.so: it belongs to the application now, but" in shown.stderr, f"{shown}")
     expect(work.runs(*work.plugins, plain) == [2, 2, None], f"{work.runs(*work.plugins, plain)}")
     left = list(pathlib.Path(f"{work.database}.files").glob("opened/*/*.left"))
-    expect(len(left) == 1, f"{left}")
+    expect(left, "nobody noted what was left alone")
 
 
 def attendant_of(work):
@@ -489,6 +490,40 @@ int main(int count, char** a) {
     expect(outcome.status == 5 and outcome.stdout, f"{outcome}")
 
 
+def check_linked_elsewhere(scratch, kind):
+    """A linked library that is loaded from another place than at `register` counts from the first run on, and what is
+    optimized but not loaded is not called optimized."""
+    work = Work(scratch, kind, 0)
+    folders = [work.folder / "a", work.folder / "b"]
+    for folder in folders:
+        folder.mkdir()
+        work.plugin(f"{folder.name}/libfoo.so.1", "-Wl,-soname,libfoo.so.1", "-DNUMBER=3")
+    main, source = work.folder / "linked", work.folder / "linked.c"
+    source.write_text('#include <stdio.h>\nint value(int);\nint main(void) { printf("%d\\n", value(1000)); return 0; }\n')
+    library = folders[0] / "libfoo.so.1"
+    subprocess.run([*KINDS[kind], "-O1", "-Wl,-q", source, library, f"-Wl,-rpath,{folders[0]}", "-o", main], check=True)
+    work.give()
+    time.sleep(0.05)
+    work.ok("register", main)
+    work.ok("instrument", "linked")
+    work.environment["LD_LIBRARY_PATH"] = str(folders[1])
+    for run in (1, 2):
+        outcome = work.respike("run", "linked")
+        expect(outcome.status == 0 and outcome.stdout, f"{outcome}")
+    shown = work.ok("show", "linked")
+    images = {image["path"]: image for image in json.loads(work.ok("show", "linked", "--json").stdout)["images"]}
+    runs = [images[str(folder / "libfoo.so.1")]["profile"]["runs"] for folder in folders]
+    expect(runs == [0, 2], f"{runs} runs: {shown.stdout.decode()}")
+    expect(b"b/libfoo.so.1: it belongs to the application now" in shown.stderr, f"{shown.stderr}")
+    work.ok("unregister", "linked")
+    del work.environment["LD_LIBRARY_PATH"]
+    work.ok("register", main)
+    work.ok("optimize", "linked")
+    work.environment["LD_LIBRARY_PATH"] = str(folders[1])
+    warning = work.respike("run", "linked").stderr.decode()
+    expect("b/libfoo.so.1, as it is, and not" in warning, f"no warning: {warning}")
+
+
 def cases(scratch):
     found = {}
     for kind in KINDS:
@@ -512,6 +547,8 @@ def cases(scratch):
     found["gone"] = lambda: check_gone(scratch)
     found["new build"] = lambda: check_new_build(scratch)
     found["variables"] = lambda: check_variables(scratch)
+    for kind in KINDS:
+        found[f"linked elsewhere: {kind}"] = lambda k=kind: check_linked_elsewhere(scratch, k)
     found["own prison"] = lambda: check_own_prison(scratch)
     for name, check in found.items():
         yield common.Case(name, check)

@@ -337,6 +337,7 @@ Abi make_abi() {
     return register_range(kFloating + first, kFloating + last);
   };
   Abi abi;
+  abi.zero_in_tables = 31;
   abi.stack_pointer = kSp;
   abi.return_address = kRa;
   abi.procedure_value = kPv;

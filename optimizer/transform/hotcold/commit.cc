@@ -35,8 +35,9 @@ using Role = FrameShape::Role;
 /// Turns unwind states of the original into those of the hot procedure.
 class HotStates {
  public:
-  HotStates(UnwindTables& unwind, const Procedure& procedure, const HotProcedure& hot)
-      : unwind_(unwind), hot_(hot) {
+  HotStates(UnwindTables& unwind, const Abi& abi, const Procedure& procedure,
+            const HotProcedure& hot)
+      : unwind_(unwind), abi_(abi), hot_(hot) {
     const uint32_t entry = procedure.blocks.front().cfi_state;
     if (entry < unwind.states.size()) cfa_at_entry_ = unwind.states[entry].cfa_offset;
   }
@@ -65,12 +66,13 @@ class HotStates {
   bool is_gone(uint32_t reg, const CfiRule& rule) const {
     if (rule.kind != CfiRule::Kind::offset) return false;
     return std::any_of(hot_.shape.slots.begin(), hot_.shape.slots.end(), [&](const auto& slot) {
-      return slot.reg == reg && hot_.unsaved.contains(slot.reg) &&
+      return slot.reg == abi_.register_in_tables(reg) && hot_.unsaved.contains(slot.reg) &&
              slot.offset == rule.value + cfa_at_entry_;
     });
   }
 
   UnwindTables& unwind_;
+  const Abi& abi_;
   const HotProcedure& hot_;
   int64_t cfa_at_entry_ = 0;
   std::map<std::pair<uint32_t, bool>, uint32_t> known_;
@@ -84,7 +86,7 @@ class Committer {
         region_(region),
         hot_(hot),
         original_blocks_(static_cast<BlockId>(procedure_.blocks.size())),
-        states_(program.unwind, procedure_, hot) {}
+        states_(program.unwind, program.machine->abi, procedure_, hot) {}
 
   CommittedBlocks run() {
     read_tables();
