@@ -417,11 +417,11 @@ void Instrumenter::inject_imports(const Injection::Addresses& addresses,
   contents.memory.resize(scratch_offset());
   for (uint64_t i = 0; i < base_count(); ++i) {
     const uint64_t counters = addresses.memory + front_size() + i * parameters.base_distance;
-    const uint64_t at = i * imports_->slot_size;
+    const uint64_t word = i * imports_->slot_size;
     if (contents.wide_words)
-      store(&contents.memory[bases_offset() + at], counters);
+      store(&contents.memory[bases_offset() + word], counters);
     else
-      store(&contents.memory[bases_offset() + at], static_cast<uint32_t>(counters));
+      store(&contents.memory[bases_offset() + word], static_cast<uint32_t>(counters));
     contents.words.emplace_back(bases + at, counters);
   }
 }

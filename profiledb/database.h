@@ -28,8 +28,8 @@ namespace respike {
 /// The key of a row; never 0.
 using Id = int64_t;
 
-/// write_if_possible: to read, where the disk is full or the file may not be written; whoever writes
-/// gets the reason as an Error.
+/// write_if_possible: to read, where the disk is full or the file may not be written; whoever
+/// writes gets the reason as an Error.
 enum class Access : uint8_t { write, read, write_if_possible };
 enum class Mode : uint8_t { original, instrumented, optimized };
 enum class Role : uint8_t { main, linked, opened };  // opened: by dlopen

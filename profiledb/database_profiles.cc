@@ -19,6 +19,8 @@
 #include "profiledb/database_state.h"
 
 namespace respike {
+
+namespace fs = std::filesystem;
 namespace {
 
 constexpr int64_t kSecondsPerDay = 86'400;
@@ -374,17 +376,25 @@ std::optional<BuildRow> Database::profiled_build_before(Id build) const {
                    std::tie(image, below, row.machine, content), std::tie(found), [] {});
       below = std::numeric_limits<int>::max();
     }
-    // A file that was installed elsewhere, or whose search path for libraries was changed then.
-    if (found == 0)
+    // A file that was installed elsewhere; with another search path for libraries it has another
+    // content, but the same name and build-id.
+    if (found == 0) {
+      const fs::path name = fs::path(this->image(row.image).path).filename();
+      Id other = 0;
+      std::string path, hash;
       for_each_row(sql,
-                   "select build.id from build where build.image <> :image and build.machine = "
+                   "select build.id, image.path, build.content_hash from build join image on "
+                   "image.id = build.image where build.image <> :image and build.machine = "
                    ":machine and (build.content_hash = :content or (build.build_id <> '' and "
                    "build.build_id = :build_id)) and exists (select 1 from count_set join shape on "
                    "shape.id = count_set.shape where shape.build = build.id and count_set.purpose "
                    "<> 'carried') order by case when build.content_hash = :same then 1 else 0 end, "
                    "build.id",
                    std::tie(row.image, row.machine, content, row.build_id, content),
-                   std::tie(found), [] {});
+                   std::tie(other, path, hash), [&] {
+                     if (hash == content || fs::path(path).filename() == name) found = other;
+                   });
+    }
     if (found == 0) return std::nullopt;
     return this->build(found);
   });

@@ -180,7 +180,9 @@ Session::Session(const std::filesystem::path& path, Access access) : path_(path)
     open(Access::write);
     guard([&] { read_something(*sql_); });
   } catch (const Error& error) {
+    if (latest_code_ != 0 && !lacks_room()) throw;
     why_not_written_ = error;
+    latest_code_ = 0;
     try {
       open(Access::read);
     } catch (const Error&) {
@@ -190,8 +192,7 @@ Session::Session(const std::filesystem::path& path, Access access) : path_(path)
 }
 
 /// SQLite makes the memory that processes share when it first reads. Where that cannot be made,
-/// because the disk is full, nobody else has the file open: without a log it can be read as it is,
-/// and with a log by a process that keeps others out, which needs no such memory.
+/// because the disk is full, nobody else has the file open, and a copy of its contents serves.
 void Session::open(Access access) {
   access_ = access;
   check_file(path_, access);
@@ -200,15 +201,47 @@ void Session::open(Access access) {
     connect(access, is_immutable(path_));
     guard([&] { read_something(*sql_); });
   } catch (const Error&) {
-    if (!has_log(path_)) return connect(access, true);
-    check_file(path_, Access::write);
-    connect(Access::write, false);
-    guard([&] {
-      std::string mode;
-      *sql_ << "pragma locking_mode = exclusive", soci::into(mode);
-      read_something(*sql_);
-    });
+    if (!lacks_room() || !copy_to_memory()) throw;
   }
+}
+
+/// Whether the latest error came from a lack of room, or of a right to write.
+bool Session::lacks_room() const {
+  switch (latest_code_ & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_IOERR:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Reads the whole database: with a log in exclusive mode, which needs no memory to share, else as
+/// a file that nobody changes. False when that is not possible, or a log appeared meanwhile.
+bool Session::copy_to_memory() {
+  using namespace sqlite_api;
+  std::error_code error;
+  const auto journal = std::filesystem::file_size(path_.string() + "-journal", error);
+  if (!error && journal != 0) return false;
+  const bool log = has_log(path_);
+  if (log && ::access(path_.c_str(), W_OK) != 0) return false;
+  const std::string uri = uri_of(path_, log ? Access::write : Access::read, true);
+  sqlite3* file = nullptr;
+  const int flags = SQLITE_OPEN_URI | (log ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+  bool done = sqlite3_open_v2(uri.c_str(), &file, flags, nullptr) == SQLITE_OK;
+  if (log)
+    done = done && sqlite3_exec(file, "pragma locking_mode = exclusive", nullptr, nullptr,
+                                nullptr) == SQLITE_OK;
+  if (done) {
+    sql_ = std::make_unique<soci::session>(*soci::factory_sqlite3(), "db=:memory:");
+    sqlite3_backup* copy = sqlite3_backup_init(connection_of(*sql_), "main", file, "main");
+    done = copy != nullptr && sqlite3_backup_step(copy, -1) == SQLITE_DONE;
+    if (copy != nullptr) done = sqlite3_backup_finish(copy) == SQLITE_OK && done;
+  }
+  sqlite3_close(file);
+  return done && (log || !has_log(path_));
 }
 
 void Session::connect(Access access, bool immutable) {
@@ -235,9 +268,11 @@ void Session::connect(Access access, bool immutable) {
 }
 
 void Session::fail(const soci::soci_error& error) {
+  latest_code_ = SQLITE_CANTOPEN;
   if (sql_ == nullptr) throw Error(sentence(SQLITE_CANTOPEN, "", opening_error(path_)), path_);
   // SOCI itself throws only for values that no column of the schema can hold.
   const auto* own = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
+  latest_code_ = own == nullptr ? SQLITE_CORRUPT : own->result();
   if (own == nullptr) damaged("a value is missing, or of another kind");
   sqlite_api::sqlite3* connection = connection_of(*sql_);
   const bool current = sqlite_api::sqlite3_errcode(connection) != SQLITE_OK;

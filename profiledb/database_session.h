@@ -60,10 +60,13 @@ class Session {
  private:
   void open(Access access);
   void connect(Access access, bool immutable);
+  bool lacks_room() const;
+  bool copy_to_memory();
 
   std::filesystem::path path_;
   Access access_ = Access::read;
   std::optional<Error> why_not_written_;
+  int latest_code_ = 0;  // of SQLite, of the latest error; 0: there was none
   std::unique_ptr<soci::session> sql_;
   unsigned depth_ = 0;   // of transactions
   bool failed_ = false;  // an inner transaction was rolled back

@@ -202,7 +202,7 @@ void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
 /// Moves a table, with new contents, to a new address.
 void Emitter::move_table(NewUnwindTable table) {
   const Section& old = *table.section;
-  if (!table.leaves_old) std::fill_n(data_bytes(old.address, old.size), old.size, uint8_t{0});
+  std::fill_n(data_bytes(old.address, old.size), old.size, uint8_t{0});
   const auto index = static_cast<uint32_t>(table.section - image_.sections.data());
   out_.moved.push_back({index, table.address, std::move(table.contents)});
   unwind_fixups_.emplace_back(index, std::move(table.fixups));

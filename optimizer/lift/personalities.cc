@@ -13,6 +13,8 @@
 // name; then all routines of the image must be known.
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -31,23 +33,25 @@ constexpr std::string_view kReadsStarts[] = {
     "__gxx_personality_sj0", "rust_eh_personality"};
 constexpr std::string_view kReference = "DW.ref.";
 
+bool may_be_personality(std::string_view name) {
+  return name.find("personality") != std::string_view::npos && !name.starts_with("_Z") &&
+         name != "personality" && name != "__personality";  // a system call
+}
+
 class Personalities {
  public:
-  explicit Personalities(const Image& image) : image_(image) {
-    // Of compiler-rt; libgcc's is in unwind-c.c, and has a helper of this name.
-    bool defines = false, from_other_file = false, has_helper = false;
-    for (const Symbol& symbol : image.symbols) {
-      defines |= symbol.name == "__gcc_personality_v0" && symbol.defined_in_section();
-      from_other_file |=
-          symbol.type == Symbol::Type::file && symbol.name.starts_with("gcc_personality_v0.c");
-      has_helper |= symbol.name.starts_with("read_encoded_value_with_base");
-    }
-    has_own_c_routine_ = defines && (from_other_file || !has_helper);
-    for (const auto* table : {&image.symbols, &image.dynamic_symbols})
-      for (const Symbol& symbol : *table)
-        if (symbol.type != Symbol::Type::file && symbol.name.ends_with("personality_v0") &&
-            !reads_starts(symbol.name))
-          all_known_ = false;
+  explicit Personalities(const Lifter& lifter) : image_(lifter.image) {
+    for (const Cie& cie : lifter.unwind.tables.cies) wanted_.insert(cie.personality);
+    for (const auto& table : image_.dynamic_relocations)
+      for (const Relocation& relocation : table.relocations)
+        if (wanted_.contains(relocation.address)) relocations_[relocation.address] = &relocation;
+    for (const auto& [address, relocation] : relocations_)
+      wanted_.insert(static_cast<uint64_t>(relocation->addend));
+    for (const uint64_t address : std::set(wanted_))
+      if (const auto word = image_.bytes_at(address, sizeof(uint64_t)))
+        wanted_.insert(load<uint64_t>(word->data()));
+    wanted_.erase(0);
+    look_at_symbols();
   }
 
   /// The name of a routine that may not read an LPStart; "" when all is well.
@@ -58,6 +62,28 @@ class Personalities {
   }
 
  private:
+  void look_at_symbols() {
+    // Of compiler-rt; libgcc's is in unwind-c.c, and has a helper of this name.
+    bool defines = false, from_other_file = false, has_helper = false;
+    for (const auto* table : {&image_.symbols, &image_.dynamic_symbols})
+      for (const Symbol& symbol : *table) {
+        defines |= symbol.name == "__gcc_personality_v0" && symbol.defined_in_section();
+        from_other_file |=
+            symbol.type == Symbol::Type::file && symbol.name.starts_with("gcc_personality_v0.c");
+        has_helper |= symbol.name.starts_with("read_encoded_value_with_base");
+        // An undefined symbol with a value is a stub of the procedure linkage table.
+        if (symbol.type != Symbol::Type::section && symbol.type != Symbol::Type::file &&
+            !symbol.name.empty() && wanted_.contains(symbol.value))
+          names_.try_emplace(symbol.value, symbol.name);
+      }
+    has_own_c_routine_ = defines && (from_other_file || !has_helper);
+    for (const auto* table : {&image_.symbols, &image_.dynamic_symbols})
+      for (const Symbol& symbol : *table)
+        if (symbol.type != Symbol::Type::file && may_be_personality(symbol.name) &&
+            !reads_starts(symbol.name))
+          all_known_ = false;
+  }
+
   static std::string_view without_reference(std::string_view name) {
     if (name.starts_with(kReference)) name.remove_prefix(kReference.size());
     return name;
@@ -70,28 +96,27 @@ class Personalities {
   }
 
   std::string_view symbol_at(uint64_t address) const {
-    for (const Symbol& symbol : image_.symbols)
-      if (symbol.value == address && symbol.defined_in_section() && !symbol.name.empty() &&
-          symbol.type != Symbol::Type::section)
-        return without_reference(symbol.name);
-    return {};
+    const auto found = names_.find(address);
+    return found == names_.end() ? std::string_view() : without_reference(found->second);
   }
 
   std::string_view name_of(const Cie& cie) const {
     if (const auto name = symbol_at(cie.personality); !name.empty()) return name;
     if (cie.has_direct_personality()) return {};
-    for (const auto& table : image_.dynamic_relocations)
-      for (const Relocation& relocation : table.relocations)
-        if (relocation.address == cie.personality) {
-          if (relocation.symbol != 0 && relocation.symbol < image_.dynamic_symbols.size())
-            return image_.dynamic_symbols[relocation.symbol].name;
-          return symbol_at(static_cast<uint64_t>(relocation.addend));
-        }
+    if (const auto found = relocations_.find(cie.personality); found != relocations_.end()) {
+      const Relocation& relocation = *found->second;
+      if (relocation.symbol != 0 && relocation.symbol < image_.dynamic_symbols.size())
+        return image_.dynamic_symbols[relocation.symbol].name;
+      return symbol_at(static_cast<uint64_t>(relocation.addend));
+    }
     const auto word = image_.bytes_at(cie.personality, sizeof(uint64_t));
     return word ? symbol_at(load<uint64_t>(word->data())) : std::string_view();
   }
 
   const Image& image_;
+  std::set<uint64_t> wanted_;  // addresses whose names matter
+  std::map<uint64_t, const Relocation*> relocations_;
+  std::map<uint64_t, std::string_view> names_;
   bool all_known_ = true;
   bool has_own_c_routine_ = false;
 };
@@ -101,7 +126,7 @@ class Personalities {
 void keep_unknown_personalities(Lifter& lifter) {
   const auto& tables = lifter.unwind.tables;
   std::vector<std::string> unknown;  // by CIE
-  const Personalities personalities(lifter.image);
+  const Personalities personalities(lifter);
   for (const Cie& cie : tables.cies)
     unknown.push_back(cie.augmentation.find('P') == std::string::npos ? ""
                                                                       : personalities.unknown(cie));

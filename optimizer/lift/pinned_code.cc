@@ -31,23 +31,37 @@ void pin_delimited_sections(Lifter& lifter) {
                  "the program knows where its section starts or ends");
 }
 
-/// Whether linkers put code there by their own rules: their default scripts, or those of compilers'
-/// code models and of `-z keep-text-section-prefix`.
+/// Whether linkers put code there by their own rules: by their default scripts, compilers' code
+/// models, `-z keep-text-section-prefix`, or Respike. Linkers of Windows sort by what follows "$".
 bool is_usual_section(std::string_view name) {
-  constexpr std::string_view kUsual[] = {".text", ".ltext", ".init", ".fini", ".code", "CODE"};
-  return std::ranges::any_of(kUsual, [&](std::string_view usual) {
-    return name.starts_with(usual) &&
-           (name.size() == usual.size() || name[usual.size()] == '.' || name[usual.size()] == '$');
-  });
+  constexpr std::string_view kNames[] = {".text", ".ltext", ".init", ".fini", ".code", "CODE"};
+  constexpr std::string_view kKinds[] = {"hot",     "unlikely", "startup", "exit",   "sorted",
+                                         "unknown", "split",    "cold",    "respike"};
+  if (std::ranges::find(kNames, name) != std::end(kNames) || name.starts_with(".text$"))
+    return true;
+  for (const std::string_view text : {".text.", ".ltext."}) {
+    if (!name.starts_with(text)) continue;
+    const std::string_view kind = name.substr(text.size());
+    return std::ranges::any_of(kKinds, [&](std::string_view known) {
+      return kind == known || (kind.starts_with(known) && kind[known.size()] == '.');
+    });
+  }
+  return false;
 }
 
 /// Who gives code a section of its own has a reason that no relocation tells: the section is
 /// unmapped after the start, protected, copied, or stays while the rest of the text is mapped
 /// again. Its procedures stay, and others do not take its room (emit/placement.cc).
 /// Example: Node.js maps its text on large pages by code in .lpstub.
+/// Nor does a procedure move that asked for an alignment of more than a page (analysis/packing.h).
 void pin_special_sections(Lifter& lifter) {
+  constexpr uint64_t kPage = 4096;
   for (const CodeRange& range : lifter.program.ranges) {
-    const auto& name = lifter.image.sections[lifter.code_at(range.start)->section].name;
+    const Section& section = lifter.image.sections[lifter.code_at(range.start)->section];
+    const auto& name = section.name;
+    if (section.alignment > std::max(kPage, lifter.image.section_alignment) &&
+        range.start % (2 * kPage) == 0)
+      lifter.pin(lifter.program[range.procedure], "it may need an alignment of more than a page");
     if (!is_usual_section(name))
       lifter.pin(lifter.program[range.procedure],
                  fmt::format("the program may use its section, {}, as a whole", name));

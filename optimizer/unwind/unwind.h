@@ -72,7 +72,6 @@ struct NewUnwindTable {
   uint64_t address = 0;
   std::vector<uint8_t> contents;
   std::vector<UnwindFixup> fixups;
-  bool leaves_old = false;  // the old contents are still used, at their addresses
 };
 
 // ---- Formats

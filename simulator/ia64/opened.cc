@@ -1,15 +1,17 @@
-// Notes which libraries a program loads, for users who collect profiles of these libraries.
+// Notes which libraries a program opens while it runs, for users who collect profiles of these
+// libraries.
 //
 // On real machines a module of the dynamic linker makes such notes (tas/runtime/opened.c). An
 // emulator sees libraries anyhow: a library is a file that the dynamic linker maps for execution.
-// Libraries that are mapped before the program is entered may be others than those that `register`
-// found. The note is the same as the module's: a symbolic link in a folder,
+// Libraries that are mapped before the program is entered belong to the program; libraries that are
+// mapped later have been opened. The note is the same as the module's: a symbolic link in a folder,
 // whose target is the library's path and whose name is the hash of that path. A link is made in one
 // step and outlives every end of the process. The path is a path of the host, with symbolic links
 // followed. Example: dlopen("libz.so.1") leaves a link 0123456789abcdef ->
 // /SYSROOT/lib/libz.so.1.3.
 //
-// Before the dynamic linker opens such a library, the attendant of the program (tas/attendant.h) is
+// Before the dynamic linker opens a library, also one that belongs to the program, which may be
+// another file than the one that `register` found, the attendant of the program (tas/attendant.h) is
 // asked for the library's version, once for each path, as the module does.
 //
 // Programs that the program executes do not inherit the option: they are other programs, with
@@ -94,7 +96,7 @@ bool was_left(const std::string& folder, const std::string& path, const struct s
 
 void note_mapped(const Process& process, const std::string& path) {
   const std::string& folder = process.options.opened;
-  if (folder.empty() || !path.starts_with("/") || !is_guest_program(path)) return;
+  if (folder.empty() || !process.entered || !path.starts_with("/") || !is_guest_program(path)) return;
   // A link that exists already stays.
   [[maybe_unused]] const int result = symlink(path.c_str(), note_of(folder, path).c_str());
 }

@@ -58,6 +58,7 @@ struct Process {
   std::string program;                        ///< absolute path of the running program
   std::string command_line;                   ///< its words, each with a zero behind it
   uint64_t entry = 0;                         ///< of the program itself, not of its dynamic linker
+  std::atomic<bool> entered = false;          ///< control has reached `entry`
   uint64_t loaded_at = 0;                     ///< when it was loaded, in nanoseconds since 1970
   uint64_t linker_start = 0, linker_end = 0;  ///< where the dynamic linker is, if there is one
   GuestMemory memory;

@@ -99,6 +99,7 @@ const MicroOp* next_operation(Thread& thread) {
   const uint64_t key = cpu.cfm | (cpu.nat_count != 0 ? kNatKey : 0);
   const JumpEntry& entry = cpu.jumps[jump_index(cpu.ip, key)];
   const bool known = entry.ip == cpu.ip && entry.key == key;
+  if (!known && cpu.ip == thread.process.entry) thread.process.entered = true;
   const MicroOp* op = known ? entry.op : thread.cache.find(thread, cpu.ip, key);
   if (cpu.link != nullptr && !(key & kNatKey)) BlockCache::link(cpu.link, op);
   cpu.link = nullptr;

@@ -1,8 +1,9 @@
-/* Notes which libraries a program loads, for an instrumented run, and asks for versions of them.
+/* Notes which libraries a program opens while it runs (dlopen), for an instrumented run, and asks
+   for versions of them, and of the libraries that it is linked with: these may be other files than
+   those that were found at `register` (LD_LIBRARY_PATH).
 
    The dynamic linker loads this audit module (LD_AUDIT, rtld-audit(7)) and tells it about every
-   object that it loads: libraries that the program is linked with, which may be other files than
-   those that were found at `register` (LD_LIBRARY_PATH), and those that it opens (dlopen). A note is
+   object that it loads. Objects that come after the program was loaded have been opened. A note is
    a symbolic link in the folder that the variable RESPIKE_OPENED names: its target is the library's
    path, its name the hash of that path. One system call makes a note, so there is never half a
    note; a note that exists is left alone; and a note stays whatever becomes of the process.
@@ -57,6 +58,7 @@ enum { STATUS_SIZE = 1 << 16 };
 #define UNKNOWN (~(uint64_t)0)
 enum {
   CONSISTENT = 0 /* LA_ACT_CONSISTENT */,
+  AS_GIVEN = 1 /* LA_SER_ORIG */,
   ASKED = 1024,
   MODE = 0170000,
   REGULAR_FILE = 0100000
@@ -365,13 +367,15 @@ VISIBLE void la_preinit(uintptr_t* cookie) {
 /* Called for the name that is to be opened, and for each place where a name without a slash is
    looked for. */
 VISIBLE char* la_objsearch(const char* name, uintptr_t* cookie, unsigned kind) {
-  (void)kind;
   int is_path = 0;
   for (const char* at = name; *at != 0; ++at) is_path = is_path || *at == '/';
 #ifdef RESPIKE_MOUNTS
   if (is_path && libraries != NULL) put_version_in_place(name);
 #endif
-  if (!is_path || attendant[0] == 0 || folder[0] == 0 || !is_free()) return (char*)name;
+  /* Before the program is loaded, paths as they were given are those of preloaded objects. */
+  if (!is_path || (!program_is_loaded && kind == AS_GIVEN) || attendant[0] == 0 ||
+      folder[0] == 0 || !is_free())
+    return (char*)name;
   char* below = behind((char*)name, "$ORIGIN/");
   if (below == NULL) below = behind((char*)name, "${ORIGIN}/");
   const char* path = below == NULL ? name : beside((struct link_map*)*cookie, below);
@@ -381,10 +385,7 @@ VISIBLE char* la_objsearch(const char* name, uintptr_t* cookie, unsigned kind) {
 
 VISIBLE unsigned la_objopen(struct link_map* map, long space, uintptr_t* cookie) {
   if (space == 0 && program == NULL) program = cookie;
-  /* The kernel's own object has a name, but no path, and no other object has none at the start. */
-  int is_path = program_is_loaded;
-  for (const char* at = map->name; at != NULL && *at != 0; ++at) is_path = is_path || *at == '/';
-  if (is_path && folder[0] != 0 && map->name != NULL && map->name[0] != 0 && is_free())
+  if (program_is_loaded && folder[0] != 0 && map->name != NULL && map->name[0] != 0 && is_free())
     note(map->name);
   return 0; /* no interest in its symbols */
 }

@@ -11,6 +11,7 @@ import pathlib
 import platform
 import re
 import shutil
+import struct
 import sys
 import zipfile
 
@@ -47,7 +48,7 @@ def compile_image(folder, compiler, names, *flags):
     return image
 
 
-def check(image, *prefix, look=None, counts=True):
+def check(image, *prefix, look=None, counts=True, strips=True):
     """All ways to rewrite an image; `look(output)` is called for each output that code moved in."""
     folder = image.parent
     expected = run(image, *prefix)
@@ -73,6 +74,11 @@ def check(image, *prefix, look=None, counts=True):
         common.optimize(output, again, "--layout", "random", "--seed", "7")
         expect_same(again, f"{what}, rewritten again")
         common.respike_ok("image", "verify", output, again)
+        if strips:
+            tool = "alpha-linux-gnu-strip" if prefix else "strip"
+            done = common.run_command([tool, "-o", folder / "stripped", output])
+            expect(done.status == 0 and not done.stderr, f"{what}, stripped: {done}")
+            expect_same(folder / "stripped", f"{what}, stripped")
     if counts:
         profile = profiles.count_image(image, folder, lambda counting: expect_same(counting, "counted"))
         check_output(["--profile", profile], "by its own profile")
@@ -110,7 +116,7 @@ def appended(machine, place, scratch):
             look(output)
         common.respike_ok("image", "instrument", image, "-o", output, "--spool", image.with_name("spool"))
         return look(output)
-    check(image, *prefix, look=look)
+    check(image, *prefix, look=look, strips=False)  # strip drops such data itself
     counting = image.with_name("counting")
     look(counting)
     cut = image.with_name("cut")
@@ -130,14 +136,25 @@ def archive(scratch):
         with zipfile.ZipFile(output) as file:
             expect(file.read("inside.txt") == b"what is inside\n" * 100, "the archive holds something else")
 
-    check(image, look=look)
+    check(image, look=look, strips=False)
 
 
 # --- B, D: code that is found by its section or its alignment --------------------------------------
 
 
-def sections(name, scratch):
-    image = compile_image(scratch.folder(), "gcc", [f"{name}.c"], "-fno-toplevel-reorder")
+def between(scratch):
+    """What no header describes, and does not lie behind all of them, is left out with a warning."""
+    image = compile_image(scratch.folder(), "gcc", ["tagged.c"])
+    data = bytearray(image.read_bytes())
+    (headers,) = struct.unpack_from("<Q", data, 40)
+    struct.pack_into("<Q", data, 40, headers + 64)
+    image.write_bytes(bytes(data[:headers]) + b"hidden" * 10 + bytes(4) + bytes(data[headers:]))
+    warning = common.optimize(image, image.with_name("output"), "--layout", "random").stderr.decode()
+    expect("which no header describes, is left out" in warning, f"no warning: {warning}")
+
+
+def sections(name, flags, scratch):
+    image = compile_image(scratch.folder(), "gcc", [f"{name}.c"], "-fno-toplevel-reorder", *flags)
     special = {"freed_section": "once", "mapped_text": "map_again"}[name]
 
     def look(output):
@@ -161,6 +178,32 @@ def cleanups(scratch):
     if not libraries:
         raise Skip("compiler-rt's builtins are not here")
     check(compile_image(scratch.folder(), "clang", ["cleanups.c"], "-fexceptions", libraries[0]))
+
+
+def stub(scratch):
+    """A routine that reads no LPStart, and that the frame description names by a stub of the procedure linkage table."""
+    folder = scratch.folder()
+    assembler = folder / "thrown.s"
+    done = common.run_command(["g++", "-O2", "-fno-pic", "-fno-pie", "-S", SOURCES / "thrown.cc", "-o", assembler])
+    expect(done.status == 0, f"{done}")
+    assembler.write_text(assembler.read_text().replace("__gxx_personality_v0", "_d_eh_personality"))
+    (folder / "routine.cc").write_text("""#include <cstdio>
+#include <cstdlib>
+#include <unwind.h>
+extern "C" _Unwind_Reason_Code __gxx_personality_v0(int, _Unwind_Action, _Unwind_Exception_Class, _Unwind_Exception*, _Unwind_Context*);
+extern "C" _Unwind_Reason_Code _d_eh_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class kind, _Unwind_Exception* e, _Unwind_Context* c) {
+  if (*static_cast<unsigned char*>(_Unwind_GetLanguageSpecificData(c)) != 0xff) std::abort();
+  return __gxx_personality_v0(version, actions, kind, e, c);
+}
+""")
+    library, image = folder / "libroutine.so", folder / "image"
+    for command in (["-fPIC", "-shared", folder / "routine.cc", "-o", library],
+                    ["-no-pie", "-Wl,-q", assembler, library, f"-Wl,-rpath,{folder}", "-o", image]):
+        done = common.run_command(["g++", "-O2", *command])
+        expect(done.status == 0, f"{done}")
+    check(image)
+    report = common.respike_ok("image", "info", image).stdout.decode()
+    expect("_d_eh_personality" in report, f"nothing is said of the routine: {report}")
 
 
 def block_sections(flags, scratch):
@@ -259,8 +302,12 @@ def cases(scratch):
         return
     yield case("appended x86_64", appended, "x86_64", 0)
     yield case("archive", archive)
-    yield case("section freed", sections, "freed_section")
-    yield case("section text mapped", sections, "mapped_text")
+    yield case("hidden between", between)
+    yield case("section freed", sections, "freed_section", ())
+    yield case("section freed init.text", sections, "freed_section", ('-DSECTION=".init.text"',))
+    yield case("section freed text.init", sections, "freed_section", ('-DSECTION=".text_init"',))
+    yield case("section text mapped", sections, "mapped_text", ())
+    yield case("exceptions personality behind a stub", stub)
     yield case("aligned", tagged, "gcc", (), ())
     yield case("aligned no-pie", tagged, "gcc", ("-no-pie",), ())
     yield case("exceptions cleanups compiler-rt", cleanups)

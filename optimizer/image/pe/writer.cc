@@ -414,7 +414,8 @@ AddedSegment plan_added_segment(const Image& image, const AddedMemory& memory) {
     segment.free_address = align_up(segment.address + memory.size, headers.section_alignment);
   }
   if (headers.directories[kCertificates].present())
-    segment.losses.push_back("the certificate, which signs the input, is left out");
+    segment.losses.push_back(
+        "the certificate, which signs the input, is left out, with what is behind it");
   if (headers.directories[kDebug].present())
     segment.losses.push_back("the debug information, which describes the input, is left out");
   return segment;

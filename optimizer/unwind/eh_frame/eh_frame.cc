@@ -6,8 +6,6 @@
 
 #include "optimizer/unwind/eh_frame/eh_frame.h"
 
-#include <algorithm>
-
 #include "optimizer/unwind/eh_frame/frame_reader.h"
 #include "optimizer/unwind/eh_frame/frame_writer.h"
 
@@ -34,18 +32,13 @@ std::vector<NewUnwindTable> write(const UnwindRequest& request) {
   FrameSections written =
       write_frames(request.tables, request.ranges, request.address, header != nullptr);
   std::vector<NewUnwindTable> tables;
-  tables.push_back({frames, request.address, std::move(written.eh_frame),
-                    std::move(written.eh_frame_fixups), false});
-  const bool leaves_old = std::ranges::any_of(request.ranges, [&](const UnwindRange& range) {
-    if (range.state == kNone) return false;
-    const CfiState& state = request.tables.states[range.state];
-    return state.opaque && kept_lsda(state) != 0;
-  });
+  tables.push_back(
+      {frames, request.address, std::move(written.eh_frame), std::move(written.eh_frame_fixups)});
   if (exceptions != nullptr && !written.lsda.empty())
     tables.push_back({exceptions, written.lsda_address, std::move(written.lsda),
-                      std::move(written.lsda_fixups), leaves_old});
+                      std::move(written.lsda_fixups)});
   if (header != nullptr)
-    tables.push_back({header, written.header_address, std::move(written.header), {}, false});
+    tables.push_back({header, written.header_address, std::move(written.header), {}});
   return tables;
 }
 

@@ -18,8 +18,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "optimizer/unwind/eh_frame/cfi_operations.h"
 #include "optimizer/unwind/eh_frame/cfi_reader.h"
-#include "optimizer/unwind/eh_frame/frame_writer.h"
 #include "optimizer/unwind/lsda/lsda_reader.h"
 #include "optimizer/unwind/lsda/pointer_encoding.h"
 #include "optimizer/unwind/lsda/pointers.h"
@@ -247,6 +247,10 @@ void FrameReader::read_lsda_pointer(ByteReader& entry, size_t base, const Cie& c
 
 void FrameReader::read_fdes() {
   set_overlaps_aside(pending_, unreadable_);
+  std::vector<uint64_t> tables;
+  for (const PendingFde& pending : pending_)
+    if (pending.lsda != 0) tables.push_back(pending.lsda);
+  lsdas_.set_starts(std::move(tables));
   input_.fdes.reserve(pending_.size());
   for (const PendingFde& pending : pending_) {
     Fde fde;
@@ -264,27 +268,27 @@ void FrameReader::read_fdes() {
   }
 }
 
-/// An FDE with an operation or an exception table that is not understood becomes an opaque state of
-/// code that stays: it is written again with the same operations and the same table. A table whose
-/// landing pads may be anywhere cannot stay as it is.
+/// An FDE with an operation that is not understood becomes an opaque state of code that stays: it
+/// is written again with the same operations. An address among these (DW_CFA_set_loc) might count
+/// from its own place.
 void FrameReader::keep_as_it_is(const PendingFde& pending) {
-  if (pending.lsda != 0) {
-    const auto start = image_.bytes_at(pending.lsda, 1);
-    if (!start || (*start)[0] != eh_pe::kOmit) {
-      unreadable_.emplace_back(pending.start, pending.end);
-      return;
-    }
-  }
-  CfiState state;
-  state.cie = pending.cie;
-  state.opaque = state.cfa_is_expression = true;
   const auto program = section_.contents.subspan(pending.program, pending.program_size);
-  state.cfa_expression = kept_entry(pending.lsda, program);
   Fde fde;
   fde.start = pending.start;
   fde.end = pending.end;
-  fde.rows.push_back({pending.start, states_.index_of(state)});
-  input_.fdes.push_back(std::move(fde));
+  try {
+    if (std::ranges::find(program, cfa::kSetLoc) != program.end())
+      throw Error("an FDE may hold an address that cannot be copied");
+    CfiState state;
+    state.cie = pending.cie;
+    state.opaque = state.cfa_is_expression = true;
+    state.cfa_expression.assign(program.begin(), program.end());
+    fde.rows.push_back({pending.start, states_.index_of(state)});
+    if (pending.lsda != 0) lsdas_.read(pending.lsda, fde);
+    input_.fdes.push_back(std::move(fde));
+  } catch (const Error&) {
+    unreadable_.emplace_back(pending.start, pending.end);
+  }
 }
 
 AddressRanges FrameReader::take_unreadable() {

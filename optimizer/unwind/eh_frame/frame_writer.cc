@@ -142,13 +142,9 @@ void FrameWriter::write_fde(size_t first, size_t end, uint32_t lsda) {
     out_.uleb128(size);
     if (lsda != kNone) fde.lsda_pointer = out_.size();
     for (unsigned i = 0; i < size; ++i) out_.write<uint8_t>(0);
-    if (state.opaque && kept_lsda(state) != 0) {
-      if (size == 0) throw Error("an LSDA pointer has an encoding of varying size");
-      patch_pointer(out_.size() - size, cie.lsda_encoding, kept_lsda(state));
-    }
   }
   if (state.opaque) {
-    out_.append(std::span(state.cfa_expression).subspan(sizeof(uint64_t)));
+    out_.append(state.cfa_expression);
   } else {
     collect_rows(first, end);
     cfi_.write(rows_, out_);
@@ -261,17 +257,6 @@ void FrameWriter::write_header(FrameSections& sections) const {
 }
 
 }  // namespace
-
-std::vector<uint8_t> kept_entry(uint64_t lsda, std::span<const uint8_t> program) {
-  ByteWriter out;
-  out.write(lsda);
-  out.append(program);
-  return std::move(out.bytes());
-}
-
-uint64_t kept_lsda(const CfiState& opaque) {
-  return load<uint64_t>(opaque.cfa_expression.data());
-}
 
 FrameSections write_frames(const UnwindTables& tables, std::span<const UnwindRange> ranges,
                            uint64_t address, bool with_header) {

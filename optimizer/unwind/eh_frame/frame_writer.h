@@ -18,11 +18,6 @@ struct FrameSections {
   std::vector<UnwindFixup> lsda_fixups;      // type table entries, LPStart
 };
 
-/// What an opaque state holds of an FDE: the address of its exception table (0: none), which stays,
-/// and its operations.
-std::vector<uint8_t> kept_entry(uint64_t lsda, std::span<const uint8_t> program);
-uint64_t kept_lsda(const CfiState& opaque);
-
 /// Lays out eh_frame at `address` (8-aligned), then the LSDAs, then the header if `with_header`.
 /// The .eh_frame ends with the zero terminator. Throws Error when an offset does not fit.
 FrameSections write_frames(const UnwindTables& tables, std::span<const UnwindRange> ranges,

@@ -39,9 +39,15 @@ bool LsdaReader::first_visit(size_t position) {
   return true;
 }
 
+void LsdaReader::set_starts(std::vector<uint64_t> starts) {
+  starts_ = std::move(starts);
+  std::ranges::sort(starts_);
+}
+
 void LsdaReader::read(uint64_t address, Fde& fde) {
   auto found = areas_.find(address);
-  if (found == areas_.end()) found = areas_.emplace(address, read_area(address, fde)).first;
+  if (found == areas_.end() || found->second.code_size < fde.end - fde.start)
+    found = areas_.insert_or_assign(address, read_area(address, fde)).first;
   const Area& area = found->second;
   const auto records =
       std::span(records_).subspan(area.first_record, area.end_record - area.first_record);
@@ -84,7 +90,11 @@ LsdaReader::Area LsdaReader::read_area(uint64_t address, const Fde& fde) {
   spend(site_bytes);
   ByteReader sites(reader.take(site_bytes), "a call-site table");
   const auto actions = bytes.subspan(reader.position());
-  read_call_sites(sites, site_encoding, fde, actions.size(), area);
+  area.code_size = fde.end - fde.start;
+  const uint64_t begin = address + reader.position() - site_bytes;
+  const auto next = std::ranges::upper_bound(starts_, address);
+  const uint64_t own = next == starts_.end() ? UINT64_MAX : *next - std::min(*next, begin);
+  read_call_sites(sites, site_encoding, fde, actions.size(), own, area);
 
   Needs needs = walk_actions(actions, area);
   if (lsda.type_encoding != eh_pe::kOmit)
@@ -100,13 +110,12 @@ LsdaReader::Area LsdaReader::read_area(uint64_t address, const Fde& fde) {
   return area;
 }
 
-/// `most_actions`: bytes of the action table, at most. Clang's tables of the parts of a split
-/// procedure share their actions, so all but the last say that their call sites reach over the
-/// tables behind; what follows the own call sites is not in order, or not of this code, or no call
-/// site at all. Personality routines do not read on behind the code either (libstdc++,
-/// eh_personality.cc).
+/// `most_actions`: bytes of the action table, at most. `own_bytes`: up to the next area. Clang's
+/// tables of the parts of a split procedure share their actions, so all but the last say that their
+/// call sites reach over the areas behind. Personality routines stop where what follows the own
+/// call sites is not of this code (libstdc++, eh_personality.cc).
 void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, const Fde& fde,
-                                 uint64_t most_actions, Area& area) {
+                                 uint64_t most_actions, uint64_t own_bytes, Area& area) {
   if (!eh_pe::is_supported(encoding) || encoding > eh_pe::kSdata8)
     throw Error("unsupported encoding of call sites");
   area.first_record = records_.size();
@@ -120,17 +129,24 @@ void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, const Fde
   while (!reader.at_end()) {
     Record record;
     uint64_t length = 0;
+    bool readable = true;
     try {
       record.start = eh_pe::read_number(reader, encoding);
       length = eh_pe::read_number(reader, encoding);
       record.landing_pad = eh_pe::read_number(reader, encoding);
       record.action = reader.uleb128();
     } catch (const Error&) {
+      readable = false;
+    }
+    if (!readable || record.start < previous_end || record.start > size ||
+        length > size - record.start || record.action > most_actions ||
+        !leads_to_code(record.landing_pad)) {
+      // Padding to four bytes may stand in front of the next area.
+      constexpr uint64_t kPadding = 3;
+      if (own_bytes == UINT64_MAX || reader.position() + kPadding < own_bytes)
+        throw Error("a call site is not of this procedure");
       break;
     }
-    if (record.start < previous_end || record.start > size || length > size - record.start ||
-        record.action > most_actions || !leads_to_code(record.landing_pad))
-      break;
     record.end = previous_end = record.start + length;
     if (length != 0) records_.push_back(record);
   }

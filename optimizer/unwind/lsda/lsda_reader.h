@@ -16,6 +16,8 @@ class LsdaReader {
  public:
   LsdaReader(const Image& image, PointerReader& pointers, std::vector<Lsda>& lsdas);
 
+  /// Where the areas of the image start: none reaches over the start of another.
+  void set_starts(std::vector<uint64_t> starts);
   /// Sets `lsda` and `call_sites` of `fde` from the area at `address`. Throws Error when the area
   /// is damaged.
   void read(uint64_t address, Fde& fde);
@@ -28,6 +30,7 @@ class LsdaReader {
     uint64_t action = 0;
   };
   struct Area {
+    uint64_t code_size = 0;  // of the FDE that it was read for
     uint32_t lsda = 0;
     std::optional<uint64_t> landing_pad_start;  // absent: the start of the procedure
     size_t first_record = 0, end_record = 0;    // in records_
@@ -40,7 +43,7 @@ class LsdaReader {
 
   Area read_area(uint64_t address, const Fde& fde);
   void read_call_sites(ByteReader& reader, uint8_t encoding, const Fde& fde, uint64_t most_actions,
-                       Area& area);
+                       uint64_t most_bytes, Area& area);
   Needs walk_actions(std::span<const uint8_t> actions, const Area& area);
   std::vector<uint8_t> read_specifications(std::span<const uint8_t> bytes, Needs& needs);
   std::vector<uint64_t> read_types(std::span<const uint8_t> bytes, uint64_t address, size_t base,
@@ -54,6 +57,7 @@ class LsdaReader {
   std::vector<Lsda>& lsdas_;
   std::unordered_map<uint64_t, Area> areas_;  // by address: procedures may share one
   std::vector<Record> records_;
+  std::vector<uint64_t> starts_;  // of all areas, ascending
   std::vector<uint32_t> visits_;  // position -> the last walk that came by
   uint32_t visit_ = 0;
   uint64_t budget_ = 0;

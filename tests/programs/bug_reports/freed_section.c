@@ -3,14 +3,18 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-__asm__(".section .once,\"ax\",@progbits\n.p2align 12\n.globl once_start\nonce_start:\n.text\n");
+#ifndef SECTION
+#define SECTION ".once"
+#endif
+
+__asm__(".section " SECTION ",\"ax\",@progbits\n.p2align 12\n.globl once_start\nonce_start:\n.text\n");
 extern char once_start[], once_end[];
 
-__attribute__((section(".once"), noinline)) int once(int n) {
+__attribute__((section(SECTION), noinline)) int once(int n) {
   if (n > 1) return puts("many");
   return puts("one");
 }
-__asm__(".section .once,\"ax\",@progbits\n.p2align 12\n.globl once_end\nonce_end:\n.text\n");
+__asm__(".section " SECTION ",\"ax\",@progbits\n.p2align 12\n.globl once_end\nonce_end:\n.text\n");
 
 static int inside(void* address) { return (char*)address >= once_start && (char*)address < once_end; }
 __attribute__((noinline)) int f(int x) {
