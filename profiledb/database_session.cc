@@ -228,8 +228,10 @@ bool Session::copy_to_memory() {
   const bool log = has_log(path_);
   if (log && ::access(path_.c_str(), W_OK) != 0) return false;
   const std::string uri = uri_of(path_, log ? Access::write : Access::read, true);
+  sql_.reset();
   sqlite3* file = nullptr;
-  const int flags = SQLITE_OPEN_URI | (log ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+  const int flags =
+      SQLITE_OPEN_URI | (log ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY);
   bool done = sqlite3_open_v2(uri.c_str(), &file, flags, nullptr) == SQLITE_OK;
   if (log)
     done = done && sqlite3_exec(file, "pragma locking_mode = exclusive", nullptr, nullptr,

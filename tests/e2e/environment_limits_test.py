@@ -110,6 +110,13 @@ def check_full(world, disk):
     for command in commands_that_write(world):
         expect_refusal(world.respike(*command), "no space", command)
     expect_readable(world, "no space")
+    # A process that was killed left its log.
+    disk.do("rm", disk.folder / "filler")
+    script = f"import os, sqlite3\nc = sqlite3.connect({str(disk.folder / 'x.db')!r})\nc.execute('create table t (a)')\nc.commit()\nos._exit(0)"
+    disk.do("python3", "-c", script)
+    disk.do("rm", disk.folder / "x.db-shm")
+    disk.fill()
+    expect_readable(world, "no space")
     disk.do("rm", disk.folder / "filler")
     expect(runs_of(world) == 1, "the run was lost")
     world.ok("run", "app")
