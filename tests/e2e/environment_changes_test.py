@@ -299,6 +299,37 @@ def check_new_respike(scratch):
         expect(b"up to date" in world.ok(command, "app").stdout, f"{command}: not once")
 
 
+def check_installed(scratch):
+    """A file that is installed elsewhere finds the profile that it got in the folder of its build, by its contents; with
+    another content, by its name and build-id. Another program with the same build-id does not."""
+    world = World(scratch)
+    source = scratch.file("work.c")
+    source.write_text("int main(int n, char** v) { int s = 0; for (int i = 0; i < 1000; i++) s += i % 3 ? i : -i; return s & n & 0; }\n")
+    built = world.folder / "build" / "work"
+    built.parent.mkdir()
+    subprocess.run([common.compiler(), "-O1", "-Wl,-q,--build-id=0x1234", source, "-o", built], check=True)
+    for step in (["register", built], ["instrument", "work"], ["run", "work"], ["run", "work"]):
+        world.ok(*step)
+    other = scratch.file("other.c")
+    other.write_text("int f(int n) { return n > 3 ? n * 2 : n - 1; }\nint main(int n, char** v) { return f(n) & 0; }\n")
+    places = {name: world.folder / name / ("other" if name == "stranger" else "work") for name in ("same", "stamped", "stranger")}
+    for name, file in places.items():
+        file.parent.mkdir()
+        if name == "stranger":
+            subprocess.run([common.compiler(), "-O1", "-Wl,-q,--build-id=0x1234", other, "-o", file], check=True)
+        else:
+            shutil.copy2(built, file)
+    note = scratch.file("note")
+    note.write_text("installed")
+    objcopy = "alpha-linux-gnu-objcopy" if not common.is_native() else "objcopy"
+    subprocess.run([objcopy, "--add-section", f".comment2={note}", places["stamped"]], check=True)
+    for name, file in places.items():
+        world.ok("register", file, "--name", name)
+        outcome = world.ok("optimize", name)
+        carried = b"older build" in outcome.stdout
+        expect(carried == (name != "stranger"), f"{name}: {outcome}")
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     with common.Scratch() as scratch:
@@ -312,6 +343,7 @@ def main():
             "matched once": check_matched_once,
             "new respike": check_new_respike,
             "becomes plain": check_becomes_plain,
+            "installed": check_installed,
         }
         return common.run_cases(common.named_cases(checks, scratch), args)
 
