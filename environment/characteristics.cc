@@ -142,8 +142,9 @@ Characteristics characterize(const Program& program) {
   const CallGraph calls(program);
   const uint64_t threshold = hot_threshold(program, kColdShare);
   Characteristics result;
-  // frame_shape.h knows prologs that lower the stack pointer once; x86-64 pushes registers.
-  result.knows_frames = program.image == nullptr || program.image->machine != MachineId::x86_64;
+  // frame_shape.h knows prologs that lower the stack pointer once. Where instructions have many
+  // lengths, prologs push registers.
+  result.knows_frames = program.machine == nullptr || program.machine->codec.groups.fixed();
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     ProcedureCharacter character;
     for (const BasicBlock& block : program[id].blocks) {

@@ -183,10 +183,23 @@ const Platform& platform_of(MachineId machine, bool windows) {
   return *found;
 }
 
+fs::path own_part(std::string_view name) {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  if (error)
+    throw Error(fmt::format("where Respike's parts are is not known without it: {}",
+                            error.message()),
+                "/proc/self/exe");
+  for (const char* other : {"", RESPIKE_PARTS, RESPIKE_COMMANDS}) {
+    const fs::path candidate = (folder / other / name).lexically_normal();
+    if (access(candidate.c_str(), R_OK) == 0) return candidate;
+  }
+  return folder / name;
+}
+
 fs::path find_command(std::string_view name, bool beside) {
   if (beside) {
-    std::error_code error;
-    const fs::path candidate = fs::read_symlink("/proc/self/exe", error).parent_path() / name;
+    const fs::path candidate = own_part(name);
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   const char* variable = std::getenv("PATH");

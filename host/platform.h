@@ -51,7 +51,12 @@ const Platform& platform_of(MachineId machine, bool windows = false);
 /// By Platform::key; null when no machine has it.
 const Platform* find_platform(std::string_view key);
 
-/// The path of a command: beside the running command if `beside` and there is one, else by PATH.
+/// The path of a part of Respike: in the folder of the running command, as in a build, or where the
+/// installation puts commands (bin) and what commands start or load (libexec/respike). Where there
+/// is none, the path beside the running command. Throws Error when that is not known.
+std::filesystem::path own_part(std::string_view name);
+
+/// The path of a command: own_part() if `beside` and there is one, else by PATH.
 /// Empty when there is none.
 std::filesystem::path find_command(std::string_view name, bool beside);
 

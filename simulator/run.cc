@@ -43,15 +43,8 @@ constexpr const char* kPlugin = "respike-measure.so";
 
 // ---- before the run ----
 
-/// The path of the plugin, which lies beside the command.
 fs::path find_plugin() {
-  std::error_code error;
-  const fs::path command = fs::read_symlink("/proc/self/exe", error);
-  if (error)
-    throw Error(
-        fmt::format("the emulator's plugin cannot be found without it: {}", error.message()),
-        "/proc/self/exe");
-  const fs::path path = command.parent_path() / kPlugin;
+  const fs::path path = own_part(kPlugin);
   if (!fs::exists(path)) throw Error("the emulator's plugin is missing", path);
   if (path.string().find(',') != std::string::npos)
     throw Error("the emulator takes no plugin with a comma in its name", path);

@@ -26,8 +26,7 @@ inline int start_loader(const std::string& name, int count, char** arguments) {
     return 125;
   };
   std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto loader = self.parent_path() / (name + "-loader");
+  const auto loader = own_part(name + "-loader");
   if (!std::filesystem::exists(loader, error))
     return fail("its loader " + loader.string() +
                 " is missing: it was built without a compiler for Alpha");

@@ -417,7 +417,7 @@ void Interception::add_machine_rule(const Platform& platform) {
 /// Adds a rule that starts programs by a table.
 void Interception::add_table_rule(FormatRule rule, const std::string& table) {
   std::error_code error;
-  const fs::path starter = fs::read_symlink("/proc/self/exe", error).parent_path() / kStarter;
+  const fs::path starter = own_part(kStarter);
   rule.name = fmt::format("{}{}-{}", kInterceptionRules, inode_of("/proc/self/ns/mnt"), rules_++);
   rule.interpreter = folder_ / rule.name;
   rule.flags = "POF";  // keep argv[0]; pass the open file; open the interpreter now

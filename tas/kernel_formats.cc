@@ -19,6 +19,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "host/platform.h"
 #include "optimizer/image/elf/program_headers.h"
 #include "tas/namespaces.h"
 
@@ -96,9 +97,8 @@ bool are_executed(const Platform& platform, const std::vector<FormatRule>& rules
 
 std::optional<FormatRule> emulation_rule(const Platform& platform) {
   if (platform.windows) return std::nullopt;
-  std::error_code error;
   FormatRule rule;
-  rule.interpreter = fs::read_symlink("/proc/self/exe", error).parent_path() / kStarter;
+  rule.interpreter = own_part(kStarter);
   if (access(rule.interpreter.c_str(), X_OK) != 0) return std::nullopt;
   const elf::ProgramMagic magic = elf::program_magic(platform.machine);
   rule.name = fmt::format("respike-{}", platform.key);

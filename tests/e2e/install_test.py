@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Respike works from where `cmake --install` puts it: in a folder with blanks in its path, moved afterwards, and staged.
+
+Commands are in bin; what they start or load is found in libexec/respike. A program of the host, one for Alpha and one for
+Itanium go through register, instrument, run, exec, optimize and measure."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import common
+import ia64_programs
+from applications import World
+from common import Skip, expect
+from exec_test import can_intercept
+
+BUILD = pathlib.Path(common.RESPIKE).parent
+KINDS = {"native": ["gcc"], "alpha": ["alpha-linux-gnu-gcc"]}
+SOURCE = """
+#include <stdio.h>
+__attribute__((noinline)) static int step(int i) { return i % 3 ? i : -i; }
+int main(int count, char** words) {
+  int sum = count;
+  for (int i = 0; i < 20000; i++) sum += step(i);
+  printf("%d\\n", sum);
+  return 3;
+}
+"""
+
+
+def install(folder, *options, environment=None):
+    done = common.run_command(["cmake", "--install", BUILD, *options], env=dict(os.environ, **(environment or {})), cwd=folder)
+    expect(done.status == 0, f"{done.stderr.decode()[-500:]}")
+
+
+def installed(scratch):
+    """The command of an installation that was moved."""
+    folder = scratch.folder()
+    install(folder, "--prefix", folder / "first place")
+    (folder / "first place").rename(folder / "an other place")
+    return folder / "an other place" / "bin" / "respike"
+
+
+def check_work(scratch, kind):
+    world = World(scratch)
+    respike = installed(scratch)
+    program = world.folder / "work"
+    if kind == "ia64":
+        shutil.copy2(ia64_programs.freestanding("calls", scratch.folder(), "-q"), program)
+    else:
+        source = scratch.file("work.c")
+        source.write_text(SOURCE)
+        subprocess.run([*KINDS[kind], "-O1", "-Wl,-q", source, "-o", program], check=True)
+
+    def run(*words):
+        return common.run_command([respike, *words], env=world.environment, cwd=world.folder)
+
+    def ok(*words):
+        outcome = run(*words)
+        expect(outcome.status == 0, f"{words}: {outcome}")
+        return outcome
+
+    ok("register", program)
+    expected = run("run", "work")
+    expect(expected.status not in (1, 2, 125), f"{expected}")
+    ok("instrument", "work")
+    ways = [["run", "work"]] + ([["exec", "work", "--", program]] if can_intercept() else [])
+    for way in ways:
+        outcome = run(*way)
+        expect(outcome.behaviour() == expected.behaviour(), f"{way}: {common.describe_difference(expected, outcome)}")
+    (image,) = [i for i in json.loads(ok("show", "work", "--json").stdout)["images"] if i["path"] == str(program)]
+    expect(image["profile"]["runs"] == len(ways), f"{image}")
+    ok("optimize", "work")
+    outcome = run("run", "work")
+    expect(outcome.behaviour() == expected.behaviour(), f"{common.describe_difference(expected, outcome)}")
+    measured = json.loads(run("measure", "--json", "--", program).stdout)
+    expect(measured["instructions"] > 0 and (kind != "native" or measured["cycles"] > 0), f"{measured}")
+
+
+def check_staged(scratch):
+    """DESTDIR; what is where."""
+    folder = scratch.folder()
+    install(folder, "--prefix", "/usr", environment={"DESTDIR": str(folder / "stage")})
+    files = {str(f.relative_to(folder / "stage" / "usr")) for f in (folder / "stage" / "usr").rglob("*") if f.is_file()}
+    wanted = {"bin/respike", "bin/respike-ia64", "libexec/respike/respike-starter", "libexec/respike/respike-emulate",
+              "libexec/respike/respike-measure.so"}
+    expect(wanted <= files, f"{wanted - files} are missing")
+    expect({f for f in files if f.startswith("bin/")} <= {f"bin/respike{end}" for end in ("", "-ia64", "-nt", "-ecoff", "-manager")},
+           f"others are in bin: {sorted(f for f in files if f.startswith('bin/'))}")
+    expect(any(f.endswith("/LICENSE") for f in files), "there is no licence")
+
+
+def cases(scratch):
+    if shutil.which("cmake") is None:
+        raise Skip("there is no cmake")
+    for kind in ("native", "alpha", "ia64"):
+        yield common.Case(f"work {kind}", lambda k=kind: check_work(scratch, k))
+    yield common.Case("staged", lambda: check_staged(scratch))
+
+
+if __name__ == "__main__":
+    sys.exit(common.main(__doc__, cases))
