@@ -422,7 +422,7 @@ void Instrumenter::inject_imports(const Injection::Addresses& addresses,
       store(&contents.memory[bases_offset() + word], counters);
     else
       store(&contents.memory[bases_offset() + word], static_cast<uint32_t>(counters));
-    contents.words.emplace_back(bases + at, counters);
+    contents.words.emplace_back(bases + word, counters);
   }
 }
 

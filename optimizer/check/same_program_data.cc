@@ -93,8 +93,7 @@ void Comparison::find_entries() {
   const Image *before = before_.program.image, *after = after_.program.image;
   if (before == nullptr || after == nullptr) return procedures_by_number();
   pair_addresses(before->entry, after->entry, "the entry of the image");
-  if (!std::ranges::equal(before->appended, after->appended))
-    differ("what lies behind the image in the input does not lie behind the output");
+  appended();
   symbols();
   dynamic_symbols();
   pinned_blocks();
@@ -103,6 +102,16 @@ void Comparison::find_entries() {
   dynamic_relocations();
   unwind_tables();
   foreign_code();
+}
+
+/// What lies behind the image stays behind it, perhaps behind padding.
+void Comparison::appended() {
+  const auto before = before_.program.image->appended, after = after_.program.image->appended;
+  const bool fits = after.size() >= before.size();
+  const auto padding = fits ? after.first(after.size() - before.size()) : after;
+  if (!fits || !std::ranges::equal(before, after.last(before.size())) ||
+      std::ranges::any_of(padding, [](uint8_t byte) { return byte != 0; }))
+    differ("what lies behind the image in the input does not lie behind the output");
 }
 
 /// Programs that were not lifted (in tests) have no images: procedures with equal numbers

@@ -178,6 +178,7 @@ class Comparison {
   // same_program_data.cc
   void push(const CodeLocation& before, const CodeLocation& after);
   void find_entries();
+  void appended();
   void procedures_by_number();
   void pinned_blocks();
   void code_pointers();

@@ -73,8 +73,11 @@ class Personalities {
         has_helper |= symbol.name.starts_with("read_encoded_value_with_base");
         // An undefined symbol with a value is a stub of the procedure linkage table.
         if (symbol.type != Symbol::Type::section && symbol.type != Symbol::Type::file &&
-            !symbol.name.empty() && wanted_.contains(symbol.value))
-          names_.try_emplace(symbol.value, symbol.name);
+            !symbol.name.empty() && wanted_.contains(symbol.value)) {
+          // Of several names a known one tells most.
+          const auto [named, fresh] = names_.try_emplace(symbol.value, symbol.name);
+          if (!fresh && is_listed(symbol.name)) named->second = symbol.name;
+        }
       }
     has_own_c_routine_ = defines && (from_other_file || !has_helper);
     for (const auto* table : {&image_.symbols, &image_.dynamic_symbols})
@@ -89,10 +92,14 @@ class Personalities {
     return name;
   }
 
+  static bool is_listed(std::string_view name) {
+    return std::ranges::find(kReadsStarts, name) != std::end(kReadsStarts);
+  }
+
   bool reads_starts(std::string_view name) const {
     name = without_reference(name.substr(0, name.find('@')));
     if (name == "__gcc_personality_v0" && has_own_c_routine_) return false;
-    return std::ranges::find(kReadsStarts, name) != std::end(kReadsStarts);
+    return is_listed(name);
   }
 
   std::string_view symbol_at(uint64_t address) const {

@@ -37,6 +37,7 @@ bool is_usual_section(std::string_view name) {
   constexpr std::string_view kNames[] = {".text", ".ltext", ".init", ".fini", ".code", "CODE"};
   constexpr std::string_view kKinds[] = {"hot",     "unlikely", "startup", "exit",   "sorted",
                                          "unknown", "split",    "cold",    "respike"};
+  if (name.empty()) return true;  // of no section header
   if (std::ranges::find(kNames, name) != std::end(kNames) || name.starts_with(".text$"))
     return true;
   for (const std::string_view text : {".text.", ".ltext."}) {

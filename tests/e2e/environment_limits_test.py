@@ -303,9 +303,12 @@ def check_rights(scratch):
     outcome = without(image, 0o000, ["show", "app"], None)
     expect(b"cannot be read: Permission denied" in outcome.stdout, outcome)
     without(files / "images", 0o555, ["instrument", "app", "--counters", "atomic"], "Permission denied")
-    for command in (["list"], ["instrument", "app"], ["run", "app"]):
-        without(world.database.parent, 0o555, command, "its folder")
-        without(world.database, 0o444, command, "Permission denied")
+    for path, mode, word in ((world.database.parent, 0o555, "its folder"), (world.database, 0o444, "Permission denied")):
+        without(path, mode, ["instrument", "app"], word)
+        for command, shows in ((["list"], b"app"), (["run", "app"], b"- -")):
+            outcome = without(path, mode, command, None)
+            read = outcome.status == 0 and shows in outcome.stdout and word in outcome.stderr.decode()
+            expect(read, f"{command}: {outcome}")
     shown = json.loads(world.respike("show", "app", "--json").stdout)
     expect(shown["images"][0]["profile"]["runs"] == 1, shown)
 
@@ -483,7 +486,7 @@ def check_killed_after_opening(scratch):
         process.kill()
         process.communicate()
         outcome = world.ok("show", "app")
-        expect(f"opened {library}".encode() in outcome.stderr, outcome.stderr)
+        expect(f"loaded {library}".encode() in outcome.stderr, outcome.stderr)
         shown = world.images("app")
         expect(shown[library.name]["role"] == "opened" and shown[library.name]["optimizable"], shown)
         # Until the kernel has ended the process.
@@ -581,7 +584,7 @@ def check_two_names(scratch):
     link.unlink()
     link.symlink_to(other.name)
     note = world.ok("show", "app").stderr.decode()
-    expect(f"opened {link}" in note, f"the link leads to another file: {note}")
+    expect(f"loaded {link}" in note, f"the link leads to another file: {note}")
     world.ok("optimize", "app")
     link.unlink()
     link.symlink_to(library.name)

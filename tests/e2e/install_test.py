@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Respike works from where `cmake --install` puts it: in a folder with blanks in its path, moved afterwards, and staged.
 
-Commands are in bin; what they start or load is found in libexec/respike. A program of the host, one for Alpha and one for
-Itanium go through register, instrument, run, exec, optimize and measure."""
+Commands are in bin; what they start or load is found in libexec/respike. A program of the host and one for
+Alpha go through register, instrument, run, exec, optimize and measure, one for Itanium through register, run and measure."""
 
 import json
 import os
@@ -66,6 +66,8 @@ def check_work(scratch, kind):
     ok("register", program)
     expected = run("run", "work")
     expect(expected.status not in (1, 2, 125), f"{expected}")
+    if kind == "ia64":  # the small program has no room for a program header
+        return expect(json.loads(run("measure", "--json", "--", program).stdout)["cycles"] > 0, "it is not measured")
     ok("instrument", "work")
     ways = [["run", "work"]] + ([["exec", "work", "--", program]] if can_intercept() else [])
     for way in ways:

@@ -105,8 +105,13 @@ def check_others(scratch):
         path.chmod(0o755)
     command = [*AS_USER, common.RESPIKE, "run", "program"]
     outcome = common.run_command(command, env=work.environment)
-    refused = outcome.status == 125 and b"Permission denied" in outcome.stderr
-    expect(refused, f"a database that the user cannot write to is not opened: {outcome}")
+    # Whoever may read root's database runs root's versions.
+    version = outcome.status == 0 and int(outcome.stdout) == work.version().stat().st_size
+    expect(version, f"root's version does not run: {outcome}")
+    os.chown(work.database, 1000, 1000)
+    outcome = common.run_command(command, env=work.environment)
+    original = outcome.status == 0 and int(outcome.stdout) == work.original
+    expect(original and b"belongs to another user" in outcome.stderr, f"another user's version runs: {outcome}")
 
 
 def check_changed_version(scratch):

@@ -9,7 +9,7 @@
         .globl  f
         .ent    f
 f:      .cfi_startproc
-        .cfi_personality 0x1b,g
+        .cfi_personality 0x1b,__gxx_personality_v0
         .cfi_lsda 0x1b,lsda
         ldgp    $29,0($27)
         .prologue 1
@@ -20,8 +20,9 @@ pad:    ldgp    $29,0($26)
         ret
         .cfi_endproc
         .end    f
-        .globl  g
+        .globl  g, __gxx_personality_v0
         .ent    g
+__gxx_personality_v0:
 g:      ldgp    $29,0($27)
         .prologue 1
         ret

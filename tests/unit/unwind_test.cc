@@ -29,6 +29,7 @@ std::string rows_of(const Bytes& program, const Bytes& initial = {0x0c, 30, 0}) 
     EXPECT_TRUE(input.fdes.empty());
     return "unreadable";
   }
+  if (is_opaque(input.tables, input.fdes.at(0))) return "kept";
   std::string text;
   for (const auto& row : input.fdes.at(0).rows)
     text += fmt::format("{}{:x}: {}", text.empty() ? "" : "; ", row.address - kText,
@@ -81,19 +82,19 @@ TEST(CallFrame, Operations) {
       {"nested remember_state",
        {0x0a, 0x89, 1, 0x0a, 0x8a, 2, 0x41, 0x0b, 0x41, 0x0b},
        "0: r30+0 r9=c-8 r10=c-16; 4: r30+0 r9=c-8; 8: r30+0"},
-      {"restore_state alone", {0x0b}, "unreadable"},
-      {"window save", {0x2d}, "unreadable"},
-      {"MIPS advance_loc8", {0x1d, 0, 0, 0, 0, 0, 0, 0, 0}, "unreadable"},
+      {"restore_state alone", {0x0b}, "kept"},
+      {"window save", {0x2d}, "kept"},
+      {"MIPS advance_loc8", {0x1d, 0, 0, 0, 0, 0, 0, 0, 0}, "kept"},
       {"unknown operation", {0x3f, 1}, "unreadable"},
-      {"cut operand", {0x0c, 15}, "unreadable"},
+      {"cut operand", {0x0c, 15}, "kept"},
       {"cut expression", {0x10, 9, 5, 1}, "unreadable"},
       {"huge register", {5, 0xff, 0xff, 0x7f, 1}, "unreadable"},
-      {"huge offset", {5, 9, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, "unreadable"},
+      {"huge offset", {5, 9, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, "kept"},
   };
   for (const auto& test : cases) EXPECT_EQ(rows_of(test.program), test.rows) << test.name;
   EXPECT_EQ(rows_of({0x8f, 3, 0x41, 0xcf}, {0x0c, 30, 0, 0x8f, 1, 0, 0}),
             "0: r30+0 r15=c-24; 4: r30+0 r15=c-8");
-  EXPECT_EQ(rows_of(Bytes(1000, 0x0a)), "unreadable");
+  EXPECT_EQ(rows_of(Bytes(1000, 0x0a)), "kept");
 }
 
 TEST(CallFrame, SetLocation) {

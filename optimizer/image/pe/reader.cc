@@ -162,9 +162,10 @@ class Reader {
       ends_.emplace(at(i) & ~uint64_t{3}, at(i + field) & ~uint64_t{3});
   }
 
-  /// What follows sections and symbols, up to a certificate, which is no part of it.
+  /// What follows sections, symbols and debug information, up to a certificate, which is no part of
+  /// it. Zeros alone are padding.
   void find_appended() {
-    uint64_t end = image_.loaded_end, stop = file_.size();
+    uint64_t end = align_up(image_.loaded_end, headers_.file_alignment), stop = file_.size();
     if (headers_.symbols_offset != 0 && headers_.symbol_count != 0) {
       end = std::max(end, headers_.symbols_offset +
                               headers_.symbol_count * uint64_t{sizeof(object::coff_symbol16)});
@@ -172,10 +173,23 @@ class Reader {
       if (end <= stop && stop - end >= sizeof(uint32_t))
         end = std::min<uint64_t>(stop, end + load<uint32_t>(file_.data() + end));
     }
+    const DataDirectory& debug = headers_.directories[kDebug];
+    if (const auto entries = image_.bytes_at(headers_.base + debug.place, debug.size);
+        debug.present() && entries) {
+      constexpr size_t kEntry = 28, kSize = 16, kOffset = 24;  // IMAGE_DEBUG_DIRECTORY
+      for (size_t at = 0; at + kEntry <= entries->size(); at += kEntry) {
+        const uint64_t offset = load<uint32_t>(entries->data() + at + kOffset);
+        const uint64_t size = load<uint32_t>(entries->data() + at + kSize);
+        if (offset <= file_.size() && size <= file_.size() - offset)
+          end = std::max(end, offset + size);
+      }
+    }
     const DataDirectory& certificates = headers_.directories[kCertificates];
     if (certificates.present() && certificates.place >= end)
       stop = std::min<uint64_t>(stop, certificates.place);
-    if (end < stop) image_.appended = file_.subspan(end, stop - end);
+    if (end >= stop) return;
+    const auto rest = file_.subspan(end, stop - end);
+    if (std::ranges::any_of(rest, [](uint8_t byte) { return byte != 0; })) image_.appended = rest;
   }
 
   // ---- symbols

@@ -138,15 +138,14 @@ void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, const Fde
     } catch (const Error&) {
       readable = false;
     }
-    if (!readable || record.start < previous_end || record.start > size ||
-        length > size - record.start || record.action > most_actions ||
-        !leads_to_code(record.landing_pad)) {
-      // Padding to four bytes may stand in front of the next area.
-      constexpr uint64_t kPadding = 3;
-      if (own_bytes == UINT64_MAX || reader.position() + kPadding < own_bytes)
-        throw Error("a call site is not of this procedure");
+    // Padding to four bytes may stand in front of the next area.
+    constexpr uint64_t kPadding = 3;
+    const bool beyond = own_bytes != UINT64_MAX && reader.position() + kPadding >= own_bytes;
+    const bool fits = readable && record.start >= previous_end && record.start <= size &&
+                      length <= size - record.start;
+    if (!fits && !beyond) throw Error("a call site is not of this procedure");
+    if (!fits || (beyond && (record.action > most_actions || !leads_to_code(record.landing_pad))))
       break;
-    }
     record.end = previous_end = record.start + length;
     if (length != 0) records_.push_back(record);
   }
