@@ -197,6 +197,12 @@ void Session::open(Access access) {
   access_ = access;
   check_file(path_, access);
   if (access == Access::write) return connect(access, false);
+  // SQLite would make that memory with the rights of the file, which keep its owner from writing
+  // later.
+  std::error_code error;
+  if (why_not_written_ && !std::filesystem::exists(path_.string() + "-shm", error) &&
+      copy_to_memory())
+    return;
   try {
     connect(access, is_immutable(path_));
     guard([&] { read_something(*sql_); });

@@ -11,6 +11,7 @@ import os
 import pathlib
 import pty
 import re
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -463,7 +464,7 @@ def check_export_loads(scratch):
             expect("whatever LD_LIBRARY_PATH says" in note and "--root" in note, note)
             expect(loaded_library(program, exported.parent) == str(original), "a note for nothing")
         else:
-            expect(f"start it with LD_LIBRARY_PATH={out}" in note and note.count("\n") == 1, note)
+            expect(f"start it with LD_LIBRARY_PATH={shlex.quote(str(out))}" in note and note.count("\n") == 1, note)
             expect(loaded_library(program) in (str(original), None), "a note for nothing")
             expect(loaded_library(program, out) == str(exported), "as the note says")
         before = link.lstat().st_mtime_ns, link.lstat().st_ino, exported.stat().st_ino
