@@ -36,11 +36,14 @@ std::filesystem::path DatabaseOption::database() const {
   return place();
 }
 
+Environment open_environment(const DatabaseOption& database) {
+  return Environment(database.database(), Access::write_if_possible);
+}
+
 void with_environment(const DatabaseOption& database,
                       const std::function<void(Environment&)>& action, Absent absent) {
-  Environment environment = absent == Absent::make
-                                ? Environment(database.place())
-                                : Environment(database.database(), Access::write_if_possible);
+  Environment environment =
+      absent == Absent::make ? Environment(database.place()) : open_environment(database);
   ProgressBar bar;
   std::string current;
   environment.progress = [&](std::string_view image, std::string_view step, double done) {

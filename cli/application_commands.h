@@ -25,6 +25,9 @@ struct DatabaseOption {
   std::filesystem::path database() const;
 };
 
+/// The environment of a database that exists; where the database cannot be written, it is read.
+Environment open_environment(const DatabaseOption& database);
+
 /// What to do when there is no database. Only `register` makes one.
 enum class Absent { refuse, make };
 

@@ -24,7 +24,7 @@ struct AttendArguments {
 /// Prints the library's path and that of its version, each with a zero behind; nothing when it has
 /// none.
 void print_version(const AttendArguments& arguments, const DatabaseOption& database) {
-  Environment environment(database.database(), Access::write_if_possible);
+  Environment environment = open_environment(database);
   const auto version =
       environment.version_of_opened(arguments.application, arguments.library, arguments.before);
   if (version)
@@ -46,7 +46,7 @@ void add_attend_command(CLI::App& app, const SharedDatabase& database) {
   auto arguments = std::make_shared<AttendArguments>();
 
   attend->add_subcommand("merge", "Merge counter files if many wait")->callback([database] {
-    Environment(database->database(), Access::write_if_possible).merge_if_many();
+    open_environment(*database).merge_if_many();
   });
 
   CLI::App* opened = attend->add_subcommand("opened", "Make the version of an opened library");
@@ -68,7 +68,7 @@ void add_attend_command(CLI::App& app, const SharedDatabase& database) {
     end.program = arguments->program;
     end.original = arguments->ran == "original";
     end.end.status = arguments->signal;
-    Environment(database->database(), Access::write_if_possible).note_announced_fault(end);
+    open_environment(*database).note_announced_fault(end);
   });
 }
 

@@ -95,8 +95,7 @@ void run_collect(const MakingArguments& arguments, const DatabaseOption& databas
   with_environment(database, [&](Environment& environment) {
     if (!arguments.name.empty()) static_cast<void>(environment.find(arguments.name));
     result = environment.collect();
-    if (const std::string reason = environment.database().why_not_written(); !reason.empty())
-      throw Error(reason);
+    environment.database().require_writable();
   });
   if (arguments.json)
     fmt::print("{}\n", text_of(Json{{"finished", result.finished},

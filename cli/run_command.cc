@@ -42,7 +42,7 @@ ProgramEnd run(const RunArguments& arguments, const DatabaseOption& database,
   options.environment = arguments.environment;
   options.warn = print_warning;
   options.guard = arguments.guard;
-  Environment environment(database.database(), Access::write_if_possible);
+  Environment environment = open_environment(database);
   return environment.run(arguments.name, options);
 }
 
@@ -78,8 +78,7 @@ void add_manager_command(CLI::App& app, const SharedDatabase& database) {
   report->add_option("NAME", words->first, "application")->required();
   add_output_option(*report, words->second, "file to write");
   report->callback([words, database] {
-    static_cast<void>(
-        Environment(database->database(), Access::write_if_possible).find(words->first));
+    static_cast<void>(open_environment(*database).find(words->first));
     become_manager(*database, {"--report", words->first, "--output", words->second});
   });
 }
@@ -136,8 +135,7 @@ void add_exec_command(CLI::App& app, const SharedDatabase& database,
       RunOptions options;
       options.arguments = words;
       options.warn = print_warning;
-      Environment(database->database(), Access::write_if_possible)
-          .exec(CLI::detail::split(*names, ','), options);
+      open_environment(*database).exec(CLI::detail::split(*names, ','), options);
     } catch (const std::exception& error) {
       complain(error.what());
       throw Exit{125};
@@ -161,11 +159,10 @@ void add_session_command(CLI::App& app, const SharedDatabase& database,
       ->excludes(list);
   command->callback([options, database, &words] {
     if (options->list) {
-      for (const LiveSession& session :
-           Environment(database->database(), Access::write_if_possible).sessions())
+      for (const LiveSession& session : open_environment(*database).sessions())
         fmt::print("{}{}\n", session.process, session.is_own ? "  this one" : "");
     } else if (options->leave) {
-      Environment(database->database(), Access::write_if_possible).leave_session();
+      open_environment(*database).leave_session();
     } else {
       try {
         RunOptions run;
@@ -173,7 +170,7 @@ void add_session_command(CLI::App& app, const SharedDatabase& database,
         run.warn = print_warning;
         const char* shell = std::getenv("SHELL");
         if (words.empty()) run.arguments = {shell && *shell ? shell : "/bin/sh"};
-        Environment(database->database(), Access::write_if_possible).session(run);
+        open_environment(*database).session(run);
       } catch (const std::exception& error) {
         complain(error.what());
         throw Exit{125};

@@ -62,6 +62,17 @@ std::string made_text(const ImageView& view) {
   return made.empty() ? "nothing made of it" : made;
 }
 
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("%+,-./:=@_").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string registered_text(const RegisterResult& result) {
   return result.name + (result.added ? ": registered" : ": was registered already");
 }

@@ -23,6 +23,9 @@ std::string left_alone_text(const ImageRow& image);
 /// "instrumented, optimized before the latest runs"; "nothing made of it".
 std::string made_text(const ImageView& view);
 
+/// The text as a word of a shell. Example: v 3/out becomes 'v 3/out'.
+std::string shell_word(const std::string& text);
+
 /// "SIGSEGV".
 std::string signal_name(int signal);
 /// Why the original runs in mode optimized, and what can be done.

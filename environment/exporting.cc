@@ -22,8 +22,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstring>
 #include <map>
 #include <set>
 
@@ -42,18 +40,6 @@ namespace respike {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The text as a word of a shell. Example: v 3/out becomes 'v 3/out'.
-std::string for_shell(const std::string& text) {
-  const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::strchr("/._-:+,@", c) != nullptr;
-  };
-  if (std::ranges::all_of(text, plain)) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 using State = ImageOutcome::State;
 
@@ -252,7 +238,7 @@ std::string needed_by(const fs::path& file, const std::vector<Export>& exports) 
                                      : fmt::format("{} of the exported libraries, {} for one",
                                                    missed.size(), missed[0]->file.string()));
   if (not_loaded(program, helped, exports).empty())
-    return fmt::format("{} by itself: start it with LD_LIBRARY_PATH={}{}", what, for_shell(path),
+    return fmt::format("{} by itself: start it with LD_LIBRARY_PATH={}{}", what, shell_word(path),
                        present.library_path.empty() ? "" : ":\"$LD_LIBRARY_PATH\"");
   return fmt::format(
       "{} from there, whatever LD_LIBRARY_PATH says: it looks for {} (export --root keeps paths)",

@@ -78,7 +78,7 @@ bool Environment::is_up_to_date(const BuildRow& build, const DerivedFacts& wante
 std::vector<ImageOutcome> Environment::make(
     const std::string& name, const std::vector<std::string>& images,
     const std::function<void(ImageRow&, const BuildRow&, ImageOutcome&)>& make_one) {
-  if (const std::string reason = database_.why_not_written(); !reason.empty()) throw Error(reason);
+  database_.require_writable();
   collect();
   const ApplicationRow application = find(name);
   require_one_machine(application);

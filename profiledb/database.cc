@@ -95,6 +95,9 @@ std::string Database::why_not_written() const {
   const auto& reason = state_->session.why_not_written();
   return reason ? reason->what() : "";
 }
+void Database::require_writable() const {
+  if (const auto& reason = state_->session.why_not_written()) throw *reason;
+}
 fs::path Database::files() const {
   return files_of(state_->path);
 }

@@ -208,6 +208,8 @@ class Database {
   Access access() const;
   /// Why the database is only read although it should be written, if possible; empty: it is not so.
   std::string why_not_written() const;
+  /// Throws Error, with that reason, unless the database can be written.
+  void require_writable() const;
   std::filesystem::path files() const;  // X.db.files
   ImageStore& store();
   const ImageStore& store() const;

@@ -220,14 +220,9 @@ std::vector<QStringList> verify_commands(Environment& environment, const QString
 }
 
 QString shell_line(const QStringList& words) {
-  static const QString kPlain = "%+,-./:=@_";
   QStringList quoted;
-  for (const QString& word : words) {
-    const bool plain = !word.isEmpty() && std::ranges::all_of(word, [](QChar c) {
-      return c.unicode() < 128 && (c.isLetterOrNumber() || kPlain.contains(c));
-    });
-    quoted << (plain ? word : "'" + QString(word).replace("'", "'\\''") + "'");
-  }
+  for (const QString& word : words)
+    quoted << QString::fromStdString(shell_word(word.toStdString()));
   return quoted.join(' ');
 }
 

@@ -418,14 +418,13 @@ bool Comparison::keeps_alignment(uint64_t before, uint64_t after) const {
   constexpr uint64_t kUsual = 16, kPage = 4096;
   const Image& image = *before_.program.image;
   const Section* section = image.section_at(before);
-  const bool asks = section != nullptr && section->alignment > image.section_alignment &&
-                    section->alignment > kUsual;
-  if (before_.program.map.groups().fixed() && !asks) return true;
-  const uint64_t most = asks ? std::min(section->alignment, kPage) : kUsual;
+  const bool asks = section != nullptr && section->alignment > image.section_alignment;
+  const uint64_t most = asks ? std::clamp(section->alignment, kUsual, kPage) : kUsual;
   const auto place = before_.block_at(before);
   if (!place || !before_.program[place->procedure].blocks[place->block].has(BasicBlock::kEntry))
     return true;
   const uint64_t own = std::min(before & (~before + 1), most);
+  // Where instructions are fixed groups of bytes, only what was asked for is kept.
   if (before_.program.map.groups().fixed() && own <= kUsual) return true;
   return (after & (own - 1)) == 0;
 }

@@ -9,8 +9,9 @@
 // Example: D by LDC calls _d_eh_personality, so a procedure with `try` is left in place.
 //
 // Which routine is meant: the linker's word for it may be filled by the dynamic linker, or have a
-// symbol DW.ref.NAME, or the CIE may lead to a stub of the procedure linkage table, which has no
-// name; then all routines of the image must be known.
+// symbol DW.ref.NAME; or the CIE may lead to a stub of the procedure linkage table, which an
+// undefined symbol with an address names. Where nothing names the routine, all routines that the
+// image names must be known.
 
 #include <algorithm>
 #include <map>

@@ -11,8 +11,8 @@
 // /SYSROOT/lib/libz.so.1.3.
 //
 // Before the dynamic linker opens a library, also one that belongs to the program, which may be
-// another file than the one that `register` found, the attendant of the program (tas/attendant.h) is
-// asked for the library's version, once for each path, as the module does.
+// another file than the one that `register` found, the attendant of the program (tas/attendant.h)
+// is asked for the library's version, once for each path, as the module does.
 //
 // Programs that the program executes do not inherit the option: they are other programs, with
 // libraries of their own.
@@ -96,7 +96,8 @@ bool was_left(const std::string& folder, const std::string& path, const struct s
 
 void note_mapped(const Process& process, const std::string& path) {
   const std::string& folder = process.options.opened;
-  if (folder.empty() || !process.entered || !path.starts_with("/") || !is_guest_program(path)) return;
+  if (folder.empty() || !process.entered || !path.starts_with("/") || !is_guest_program(path))
+    return;
   // A link that exists already stays.
   [[maybe_unused]] const int result = symlink(path.c_str(), note_of(folder, path).c_str());
 }

@@ -91,6 +91,7 @@ class Reader {
     read_sections();
     check_allocated_sections();
     find_loaded_end();
+    find_appended();
     read_symbol_tables();
     read_relocations();
     read_dynamic_section();
@@ -136,6 +137,7 @@ class Reader {
   void check_allocated_sections();
   void check_in_segment(uint32_t number) const;
   void find_loaded_end();
+  void find_appended();
   void read_symbol_tables();
   std::vector<Symbol> read_symbols(uint32_t section) const;
   void find_unknown_names();
@@ -351,8 +353,11 @@ void Reader::find_loaded_end() {
   for (const Section& section : image_.sections)
     if (section.allocated() && !section.contents.empty())
       end = std::max(end, section.offset + section.size);
-  uint64_t described =
-      std::max<uint64_t>(end, header_->e_shoff + image_.sections.size() * sizeof(SectionHeader));
+}
+
+void Reader::find_appended() {
+  uint64_t described = std::max<uint64_t>(
+      image_.loaded_end, header_->e_shoff + image_.sections.size() * sizeof(SectionHeader));
   for (const Section& section : image_.sections)
     if (!section.contents.empty())
       described = std::max(described, section.offset + section.contents.size());
@@ -587,8 +592,7 @@ std::vector<Relocation> Reader::read_packed_table(uint32_t section) const {
   constexpr uint64_t kWord = sizeof(uint64_t), kBits = 63;
   std::vector<Relocation> relocations;
   uint64_t next = 0;  // the word of an odd entry's first bit
-  uint64_t told =
-      0;  // behind the last word; words are told in ascending order, and may be unaligned
+  uint64_t told = 0;  // behind the last word told; words ascend, and may be unaligned
   const auto add = [&](uint64_t address, uint64_t entry) {
     const auto word = image_.bytes_at(address, kWord);
     if (!word)

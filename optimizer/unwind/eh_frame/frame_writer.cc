@@ -56,7 +56,6 @@ class FrameWriter {
   void finish_entry(size_t offset);
   void write_lsdas(FrameSections& sections);
   void patch_lsda_pointer(const Description& fde, uint64_t lsda_address);
-  void patch_pointer(size_t offset, uint8_t encoding, uint64_t target);
   void write_header(FrameSections& sections) const;
 
   const UnwindTables& tables_;
@@ -227,16 +226,12 @@ void FrameWriter::write_lsdas(FrameSections& sections) {
 void FrameWriter::patch_lsda_pointer(const Description& fde, uint64_t lsda_address) {
   const UnwindRange& range = ranges_[fde.first];
   const uint8_t encoding = tables_.cies[tables_.states[range.state].cie].lsda_encoding;
-  patch_pointer(fde.lsda_pointer, encoding, lsda_address);
-}
-
-/// `offset`: in .eh_frame.
-void FrameWriter::patch_pointer(size_t offset, uint8_t encoding, uint64_t target) {
-  const uint64_t pointer = address_ + offset;
-  if (eh_pe::needs_fixup(encoding)) fixups_.push_back({pointer, target});
+  const uint64_t pointer = address_ + fde.lsda_pointer;
+  if (eh_pe::needs_fixup(encoding)) fixups_.push_back({pointer, lsda_address});
   ByteWriter number;
-  eh_pe::write_number(number, encoding, eh_pe::number_of(encoding, target, pointer));
-  for (size_t i = 0; i < number.size(); ++i) out_.patch<uint8_t>(offset + i, number.bytes()[i]);
+  eh_pe::write_number(number, encoding, eh_pe::number_of(encoding, lsda_address, pointer));
+  for (size_t i = 0; i < number.size(); ++i)
+    out_.patch<uint8_t>(fde.lsda_pointer + i, number.bytes()[i]);
 }
 
 /// A table for binary search by address (LSB 5, section 10.6.2).
