@@ -101,6 +101,7 @@ std::string left_alone(const ImageRow& image, std::string& last_reason) {
 struct RegisterArguments {
   std::vector<std::string> images;
   std::string name;
+  std::string root;  // a folder; empty: none
   bool json = false;
 };
 
@@ -112,7 +113,7 @@ void run_register(const RegisterArguments& arguments, const DatabaseOption& data
   with_environment(
       database,
       [&](Environment& environment) {
-        result = environment.register_application(files, arguments.name);
+        result = environment.register_application(files, arguments.name, arguments.root);
       },
       Absent::make);
   if (arguments.json) {
@@ -286,6 +287,12 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
       ->add_option("--name", registration->name,
                    "the application's name; by default the file's, if there is only one")
       ->type_name("NAME");
+  command
+      ->add_option("--root", registration->root,
+                   "the files are in this staged tree (like DESTDIR), and their paths are those "
+                   "that they will have: libraries are found there first")
+      ->check(name_of("DESTDIR"))
+      ->type_name("DESTDIR");
   command->add_flag("--json", registration->json, "print JSON");
   command->callback([registration, database] { run_register(*registration, *database); });
 
@@ -352,6 +359,7 @@ void add_application_commands(CLI::App& app, const std::vector<std::string>& wor
   add_exec_command(app, database, words);
   add_session_command(app, database, words);
   add_making_commands(app, database);
+  add_profile_export_command(app, database);
   add_compare_commands(app, database, words);
   add_forgetting_commands(app, database);
   add_manager_command(app, database);

@@ -39,6 +39,9 @@ void with_environment(const DatabaseOption& database,
 
 Json json_of(const FaultRow& fault);
 
+/// --half-life and --older-weight: how counts of the database are added up.
+std::vector<CLI::Option*> add_profile_options(CLI::App& command, ProfileOptions& use);
+
 /// Read when a command runs: the parser fills the option after commands were added.
 using SharedDatabase = std::shared_ptr<const DatabaseOption>;
 void add_setup_commands(CLI::App& app, const SharedDatabase& database);
@@ -47,6 +50,8 @@ void add_report_fault_command(CLI::App& app, const SharedDatabase& database,
                               const std::vector<std::string>& words);
 void add_forgetting_commands(CLI::App& app, const SharedDatabase& database);
 void add_making_commands(CLI::App& app, const SharedDatabase& database);
+/// profile export.
+void add_profile_export_command(CLI::App& app, const SharedDatabase& database);
 void add_manager_command(CLI::App& app, const SharedDatabase& database);
 /// compare, which also compares files, and check.
 void add_compare_commands(CLI::App& app, const SharedDatabase& database,

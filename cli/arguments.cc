@@ -56,6 +56,12 @@ CLI::Validator positive_number() {
   return CLI::Validator(positive_problem, "above 0");
 }
 
+void add_dynamic_fragments_option(CLI::App& command, bool& on) {
+  command.add_flag("--dynamic-fragments", on,
+                   "of a library: dynamic symbols for moved parts of exported procedures, so that "
+                   "dladdr names their code; they change with each profile");
+}
+
 void add_output_option(CLI::App& command, std::string& name, const std::string& what) {
   command.add_option("-o,--output", name, what)->required()->check(name_of_output());
 }

@@ -10,6 +10,8 @@ namespace respike::cli {
 void add_output_option(CLI::App& command, std::string& name, const std::string& what);
 /// --counters: the name of a kind of counters; `name` has the default.
 void add_counters_option(CLI::App& command, std::string& name);
+/// --dynamic-fragments: OptimizeOptions::dynamic_fragments.
+void add_dynamic_fragments_option(CLI::App& command, bool& on);
 /// For other options that name a file to be written.
 CLI::Validator name_of_output();
 /// For options that name something else; the help calls it `kind`.

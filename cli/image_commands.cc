@@ -308,6 +308,7 @@ void run_optimize(OptimizeArguments& arguments) {
   arguments.options.description =
       fmt::format("--layout {} --seed {} --hot-cold {}", arguments.layout, arguments.options.seed,
                   arguments.options.hot_cold && !obstacle ? "on" : "off");
+  if (arguments.options.dynamic_fragments) arguments.options.description += " --dynamic-fragments";
   arguments.options.fingerprint = kFingerprint;
   ProgressBar bar;
   arguments.options.progress = [&bar](std::string_view step, double done) { bar.show(step, done); };
@@ -395,6 +396,7 @@ void add_image_commands(CLI::App& app) {
                    "on: fewer instructions where the profile says that code runs often")
       ->check(CLI::IsMember({"on", "off"}))
       ->default_str("on with a profile");
+  add_dynamic_fragments_option(*optimize, optimize_arguments->options.dynamic_fragments);
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
       ->check(whole_number())
       ->each([optimize_arguments](const std::string&) { optimize_arguments->seed_is_given = true; })

@@ -11,6 +11,9 @@ namespace {
 
 struct MakingArguments {
   std::string name, folder, root;
+  std::string profiles;  // a file
+  std::string into;      // a folder
+  bool no_relocations = false, dynamic_fragments = false;
   std::string counters = "shared";
   std::vector<std::string> images;
   ProfileOptions profile;
@@ -71,21 +74,29 @@ void run_instrument(const MakingArguments& arguments, const DatabaseOption& data
 
 void run_optimize(const MakingArguments& arguments, const DatabaseOption& database) {
   std::vector<ImageOutcome> outcomes;
+  OptimizeRequest request = {.images = arguments.images,
+                             .profile = arguments.profile,
+                             .given = {},
+                             .dynamic_fragments = arguments.dynamic_fragments};
+  if (!arguments.profiles.empty())
+    request.given = {arguments.profiles, read_profile_set(arguments.profiles)};
   with_environment(database, [&](Environment& environment) {
-    outcomes = environment.optimize(arguments.name, arguments.images, arguments.profile);
+    outcomes = environment.optimize(arguments.name, request);
   });
   print_outcomes(outcomes, arguments, optimized_text);
 }
 
 void run_export(const MakingArguments& arguments, const DatabaseOption& database) {
-  if (arguments.folder.empty() && arguments.root.empty())
-    throw CLI::RequiredError("a folder, DIR or --root DESTDIR,");
-  const bool keeps_paths = !arguments.root.empty();
+  ExportPlace place = {.folder = arguments.folder, .relocations = !arguments.no_relocations};
+  if (!arguments.root.empty())
+    place = {arguments.root, ExportPlace::Names::paths, true, place.relocations};
+  if (!arguments.into.empty())
+    place = {arguments.into, ExportPlace::Names::replaced, true, place.relocations};
+  if (place.folder.empty())
+    throw CLI::RequiredError("a folder, DIR, --root DESTDIR or --into DESTDIR,");
   std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
-    outcomes =
-        environment.export_images(arguments.name, arguments.images,
-                                  {keeps_paths ? arguments.root : arguments.folder, keeps_paths});
+    outcomes = environment.export_images(arguments.name, arguments.images, place);
   });
   print_outcomes(outcomes, arguments, exported_text);
 }
@@ -106,7 +117,55 @@ void run_collect(const MakingArguments& arguments, const DatabaseOption& databas
     fmt::print("{}\n", collected_text(result));
 }
 
+void run_profile_export(const MakingArguments& arguments, const DatabaseOption& database) {
+  ProfileSet set;
+  with_environment(database, [&](Environment& environment) {
+    set = environment.export_profiles(arguments.name, arguments.images, arguments.profile);
+  });
+  // A single image's profile is a file that all other commands on profiles read.
+  if (!arguments.images.empty() && set.size() == 1)
+    write_profile(arguments.folder, set.front().profile);
+  else
+    write_profile_set(arguments.folder, set);
+  for (const ImageProfile& entry : set)
+    fmt::print("{}: {}\n", printable(entry.profile.image_path), runs_text(entry.profile.runs));
+}
+
 }  // namespace
+
+std::vector<CLI::Option*> add_profile_options(CLI::App& command, ProfileOptions& use) {
+  return {command
+              .add_option("--half-life", use.half_life_days,
+                          "counts weigh half after so many days, seen from the newest ones")
+              ->check(positive_number())
+              ->type_name("DAYS"),
+          command
+              .add_option("--older-weight", use.carried_weight,
+                          "of the profiles of older builds; 0: without them")
+              ->check(CLI::Range(0.0, 1e6))
+              ->type_name("WEIGHT")
+              ->capture_default_str()};
+}
+
+void add_profile_export_command(CLI::App& app, const SharedDatabase& database) {
+  CLI::App* profile = app.get_subcommand("profile");
+  profile->fallthrough();
+  CLI::App* command = profile->add_subcommand(
+      "export", "Write the profiles that an application has in the database to a file");
+  command->fallthrough();
+  auto arguments = std::make_shared<MakingArguments>();
+  command->callback([arguments, database] { run_profile_export(*arguments, *database); });
+  command->add_option("NAME", arguments->name, "application")->required();
+  command
+      ->add_option("--image", arguments->images,
+                   "only this image, by its path, file name or SONAME (repeatable); of a single "
+                   "one, the file is a profile like those of `image collect`")
+      ->check(name_of("IMAGE"))
+      ->type_name("IMAGE")
+      ->allow_extra_args(false);
+  add_profile_options(*command, arguments->profile);
+  add_output_option(*command, arguments->folder, "file to write");
+}
 
 void add_making_commands(CLI::App& app, const SharedDatabase& database) {
   const auto add = [&](const char* name, const char* text, auto run) {
@@ -141,17 +200,16 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
       "optimize", "Make images by the profiles collected, and run these from now on", run_optimize);
   optimize->add_option("NAME", optimized->name, "application")->required();
   add_images(optimize, *optimized);
-  optimize
-      ->add_option("--half-life", optimized->profile.half_life_days,
-                   "counts weigh half after so many days, seen from the newest ones")
-      ->check(positive_number())
-      ->type_name("DAYS");
-  optimize
-      ->add_option("--older-weight", optimized->profile.carried_weight,
-                   "of the profiles of older builds; 0: without them")
-      ->check(CLI::Range(0.0, 1e6))
-      ->type_name("WEIGHT")
-      ->capture_default_str();
+  CLI::Option* given =
+      optimize
+          ->add_option("--profile", optimized->profiles,
+                       "by the profiles in this file, not by those collected: the same images and "
+                       "file make the same images anywhere")
+          ->check(name_of("FILE"))
+          ->type_name("FILE");
+  for (CLI::Option* option : add_profile_options(*optimize, optimized->profile))
+    option->excludes(given);
+  add_dynamic_fragments_option(*optimize, optimized->dynamic_fragments);
 
   auto [exporting, exported] =
       add("export",
@@ -166,6 +224,17 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
       ->check(name_of("DESTDIR"))
       ->type_name("DESTDIR")
       ->excludes(folder);
+  exporting
+      ->add_option("--into", exported->into,
+                   "in the places of the copies of their originals below this folder, which is a "
+                   "staged tree for a package")
+      ->check(name_of("DESTDIR"))
+      ->type_name("DESTDIR")
+      ->excludes(folder)
+      ->excludes("--root");
+  exporting->add_flag("--no-relocations", exported->no_relocations,
+                      "leave out what the linker kept for Respike; `strip --strip-unneeded` does "
+                      "not, and the images cannot be optimized again");
   add_images(exporting, *exported);
 }
 

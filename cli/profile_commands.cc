@@ -18,7 +18,7 @@
 #include "environment/fitting.h"
 #include "environment/profile_figures.h"
 #include "environment/profile_losses.h"
-#include "optimizer/profile/profile.h"
+#include "optimizer/profile/profile_set.h"
 
 namespace respike::cli {
 namespace {
@@ -27,6 +27,7 @@ namespace {
 
 struct ShowArguments {
   std::string profile;
+  std::string image;  // of a set of profiles
   std::vector<std::string> procedures;
   uint64_t top = 30;
   bool json = false;
@@ -64,17 +65,16 @@ Json to_json(const ProcedureProfile& procedure) {
           {"indirect", std::move(indirect)}};
 }
 
-void print_json(const Profile& profile, const ShowArguments& arguments) {
+Json profile_to_json(const Profile& profile, const ShowArguments& arguments) {
   Json procedures = Json::array();
   for (const ProcedureProfile* procedure :
        hottest_first(profile, arguments.procedures, arguments.profile))
     procedures.push_back(to_json(*procedure));
-  const Json json = {{"image", profile.image_path},
-                     {"build_id", profile.image_build_id},
-                     {"hash", fmt::format("{:016x}", profile.image_hash)},
-                     {"runs", profile.runs},
-                     {"procedures", std::move(procedures)}};
-  fmt::print("{}\n", text_of(json));
+  return {{"image", profile.image_path},
+          {"build_id", profile.image_build_id},
+          {"hash", fmt::format("{:016x}", profile.image_hash)},
+          {"runs", profile.runs},
+          {"procedures", std::move(procedures)}};
 }
 
 void print_summary(const Profile& profile) {
@@ -125,9 +125,54 @@ void print_procedure(const ProcedureProfile& procedure, const ProcedureNames& na
   }
 }
 
+/// Shows what a set of profiles holds.
+void show_set(const ProfileSet& set, const ShowArguments& arguments) {
+  if (!arguments.procedures.empty())
+    throw CLI::ValidationError("of which image: --image is one of " + images_of(set));
+  if (arguments.json) {
+    Json images = Json::array();
+    for (const ImageProfile& entry : set) {
+      images.push_back(profile_to_json(entry.profile, arguments));
+      images.back()["soname"] = entry.soname;
+      images.back()["machine"] = entry.machine;
+    }
+    fmt::print("{}\n", text_of(Json{{"images", std::move(images)}}));
+    return;
+  }
+  fmt::print("{:>8} {:>10} {:>10} {:>20}  {}\n", "runs", "procedures", "executed", "instructions",
+             "image");
+  for (const ImageProfile& entry : set) {
+    const ProfileFigures figures = figures_of(entry.profile);
+    fmt::print("{:>8g} {:>10} {:>10} {:>20}  {}\n", entry.profile.runs, grouped(figures.procedures),
+               grouped(figures.entered), grouped(figures.instructions),
+               printable(entry.profile.image_path));
+  }
+}
+
+/// The profile of an image that a set holds, by file name or SONAME.
+const Profile& profile_of(const ProfileSet& set, const ShowArguments& arguments) {
+  const ImageProfile* found =
+      find_profile(set, {.hash = 0,
+                         .build_id = {},
+                         .file_name = std::filesystem::path(arguments.image).filename(),
+                         .soname = arguments.image,
+                         .machine = {}});
+  if (found == nullptr)
+    throw Error(
+        fmt::format("it has no profile of {}, but those of {}", arguments.image, images_of(set)),
+        arguments.profile);
+  return found->profile;
+}
+
 void run_show(const ShowArguments& arguments) {
-  const Profile profile = read_profile(arguments.profile);
-  if (arguments.json) return print_json(profile, arguments);
+  const ProfileSet set = read_profile_set(arguments.profile);
+  if (set.size() != 1 && arguments.image.empty()) return show_set(set, arguments);
+  const Profile& profile =
+      arguments.image.empty() ? set.front().profile : profile_of(set, arguments);
+  if (arguments.json) {
+    fmt::print("{}\n", text_of(profile_to_json(profile, arguments)));
+    return;
+  }
   if (arguments.procedures.empty()) {
     print_summary(profile);
     print_table(profile, arguments);
@@ -245,6 +290,10 @@ void add_profile_commands(CLI::App& app) {
   auto show_arguments = std::make_shared<ShowArguments>();
   show->callback([show_arguments] { run_show(*show_arguments); });
   show->add_option("PROFILE", show_arguments->profile, "profile")->required();
+  show->add_option("--image", show_arguments->image,
+                   "of a file with the profiles of several images, that of this image")
+      ->check(name_of("IMAGE"))
+      ->type_name("IMAGE");
   show->add_option("--procedure", show_arguments->procedures,
                    "blocks and edges of this procedure (repeatable)")
       ->allow_extra_args(false);

@@ -28,6 +28,7 @@
 #include "instrument/counters.h"
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/profile/profile_set.h"
 #include "profiledb/database.h"
 #include "profiledb/merging.h"
 #include "tas/attendant.h"
@@ -61,10 +62,30 @@ struct ImageOutcome {
   std::string gain;  // optimized by a profile: the expected gain (describe_gain())
 };
 
+/// Profiles that are used instead of the database's, and the file that they are from.
+struct GivenProfiles {
+  std::string file;
+  ProfileSet profiles;
+};
+
+struct OptimizeRequest {
+  std::vector<std::string> images;     // by path, file name or SONAME; empty: all
+  ProfileOptions profile;              // how counts of the database are added up
+  std::optional<GivenProfiles> given;  // used instead of the database's counts
+  bool dynamic_fragments = false;      // as in OptimizeOptions
+};
+
 struct ExportPlace {
+  enum class Names {
+    file_names,  // images get their file names below `folder`
+    paths,       // images keep their paths below `folder`
+    replaced,    // images take the places of copies of their originals below `folder`
+  };
   std::filesystem::path folder;
-  bool keeps_paths = false;  // images keep their paths below `folder`, else only their file names
-  bool replaces = true;      // files that Respike did not make
+  Names names = Names::file_names;
+  bool replaces = true;     // files that Respike did not make
+  bool relocations = true;  // images keep them; without, they are as small as `strip` makes them,
+                            // and cannot be optimized again
 };
 
 struct RegisterResult {
@@ -165,9 +186,11 @@ class Environment {
   /// Registers programs, or a library, and the libraries that these load under `name`; empty: the
   /// file name of the only one. When the application is registered already, it has these programs
   /// from now on, and libraries are looked for anew. Throws Error when an application without any
-  /// of these programs has the name.
+  /// of these programs has the name. `root`: a staged tree (DESTDIR); paths of programs and of
+  /// libraries are those that the files will have, and files below the root are taken where there
+  /// are some. Empty: none.
   RegisterResult register_application(const std::vector<std::filesystem::path>& main_images,
-                                      std::string name);
+                                      std::string name, const std::filesystem::path& root = {});
   /// `again`: forgets that the optimized version has died.
   void set_mode(const std::string& name, Mode mode, bool again = false);
   void unregister(const std::string& name);
@@ -181,14 +204,22 @@ class Environment {
   /// their own get atomic counters.
   std::vector<ImageOutcome> instrument(const std::string& name,
                                        const std::vector<std::string>& images, Counters counters);
-  /// Makes optimized images in the same way, by the profiles of the builds, added up as `use` says.
-  std::vector<ImageOutcome> optimize(const std::string& name,
-                                     const std::vector<std::string>& images,
-                                     const ProfileOptions& use = {});
+  /// Makes optimized images in the same way, by the profiles of the builds or by given ones. With
+  /// given profiles, the same images and profiles make the same files in any folder and on any
+  /// machine. Throws Error, then, when no given profile is of an image of the application, or one
+  /// is of another program.
+  std::vector<ImageOutcome> optimize(const std::string& name, const OptimizeRequest& request = {});
+  /// The profiles of the present builds, of all images or of those that `images` names, without the
+  /// folders of the images. Throws Error when nothing of them was counted.
+  ProfileSet export_profiles(const std::string& name, const std::vector<std::string>& images,
+                             const ProfileOptions& use = {});
   /// Copies optimized images and makes the symbolic links to them. If `place` keeps paths, each
   /// image gets its path below the folder. Else an image gets its file name in the folder; images
   /// that find each other by $ORIGIN or share a name go into subfolders, placed to each other like
   /// the originals. A note says when the program would load other libraries than the exported ones.
+  /// If `place` replaces copies, the files below the folder that have the contents of an original
+  /// become its optimized version, even where they are the registered originals themselves: this is
+  /// for staged trees, which the next build makes anew.
   /// Throws Error when an image changed since it was optimized, no image is optimized, or a file is
   /// in the way that may not be replaced; nothing is written then.
   std::vector<ImageOutcome> export_images(const std::string& name,
@@ -291,8 +322,19 @@ class Environment {
       const std::function<void(ImageRow&, const BuildRow&, ImageOutcome&)>& make_one);
   void instrument_image(const ImageRow& image, const BuildRow& build, Counters counters,
                         ImageOutcome& outcome);
-  void optimize_image(const ImageRow& image, const BuildRow& build, const ProfileOptions& use,
+  struct ChosenProfile {
+    Profile profile;
+    std::string description;  // among the options that the image is made with
+  };
+  ChosenProfile collected_profile(const ImageRow& image, const BuildRow& build,
+                                  const ProfileOptions& use, ImageOutcome& outcome);
+  ChosenProfile given_profile(const ImageRow& image, const BuildRow& build,
+                              const GivenProfiles& given, ImageOutcome& outcome);
+  void optimize_image(const ImageRow& image, const BuildRow& build, const OptimizeRequest& request,
                       ImageOutcome& outcome);
+  void require_given_profile(const std::string& name, const OptimizeRequest& request);
+  std::vector<uint8_t> exported_bytes(const DerivedRow& optimized, const ExportPlace& place) const;
+  std::optional<BuildRow> build_of_staged(ImageRow& image);
 
   std::optional<BuildRow> known_build(const ImageRow& image);
   std::optional<std::filesystem::path> version_of(const ImageRow& image, DerivedKind kind,

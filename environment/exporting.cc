@@ -11,6 +11,9 @@
 // originals. With an alternative root each copy has the path of its original below that root, as in
 // a package; links have theirs.
 //
+// In a staged tree, which a package is made of, an image takes the place of the copy of its
+// original, found by contents: the tree has links, modes and names already.
+//
 // Absolute search paths still lead to the originals. So export finds out, by the rules of the
 // dynamic linker, which libraries the exported program would load; when these are not the exported
 // ones, a note says what the program needs, e.g. LD_LIBRARY_PATH.
@@ -33,6 +36,7 @@
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "optimizer/image/provenance.h"
+#include "optimizer/image/without_relocations.h"
 #include "tas/libraries.h"
 
 namespace respike {
@@ -54,6 +58,8 @@ struct Export {
   fs::path file;                           // to be written
   std::map<fs::path, fs::path> new_links;  // to be made, with their targets
   std::vector<uint8_t> bytes;              // empty: the image has not been optimized
+  ContentHash original_content;
+  uint64_t original_size = 0;
   size_t outcome = 0;
   bool is_main_program = false;
 };
@@ -148,10 +154,46 @@ void place_below_root(const fs::path& root, std::vector<Export>& exports) {
   }
 }
 
+/// Gives images the places of the copies of their originals below a folder: an image for each copy.
+/// Symbolic links are not followed, and stay as they are.
+std::vector<Export> place_of_copies(const fs::path& folder, const std::vector<Export>& exports) {
+  std::vector<std::vector<fs::path>> copies(exports.size());
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, options)) {
+    if (!entry.is_regular_file() || entry.is_symlink()) continue;
+    std::optional<std::vector<uint8_t>> contents;
+    for (size_t i = 0; i < exports.size(); ++i) {
+      const Export& image = exports[i];
+      if (image.bytes.empty()) continue;
+      const bool may_be_copy = entry.file_size() == image.original_size;
+      if (!may_be_copy && entry.file_size() != image.bytes.size()) continue;
+      if (!contents) contents = read_file(entry.path());
+      const bool is_copy = may_be_copy && content_hash(*contents) == image.original_content;
+      if (is_copy || *contents == image.bytes) copies[i].push_back(entry.path());
+    }
+  }
+  std::vector<Export> placed;
+  for (size_t i = 0; i < exports.size(); ++i) {
+    std::ranges::sort(copies[i]);
+    for (const fs::path& copy : copies[i]) {
+      placed.push_back(exports[i]);
+      placed.back().file = copy;
+    }
+  }
+  return placed;
+}
+
 bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
   std::error_code error;
   return !fs::is_symlink(file, error) && fs::file_size(file, error) == bytes.size() && !error &&
          read_file(file) == bytes;
+}
+
+/// Replaces a file in one step; it keeps its mode bits.
+void replace_file(const fs::path& file, const std::vector<uint8_t>& bytes) {
+  const fs::perms mode = fs::status(file).permissions();
+  write_file(file, bytes, {});
+  fs::permissions(file, mode);
 }
 
 /// Whether a file is there that Respike did not make.
@@ -263,6 +305,9 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
                             signal_name(fault->signal), name, name),
                 name);
   follow_links(application);
+  const bool replaces_copies = place.names == ExportPlace::Names::replaced;
+  if (replaces_copies && !fs::is_directory(place.folder))
+    throw Error("there is no such folder", place.folder);
   for (ApplicationImage& used : chosen_images(application, images)) {
     ImageRow& image = used.image;
     ImageOutcome outcome;
@@ -273,14 +318,16 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     if (used.role == Role::opened && images.empty() && !fs::exists(image.path, error)) {
       outcome.state = State::left_out;  // a plugin of one run, perhaps
       outcome.reason = "the file does not exist any more";
-    } else if (const auto build = refresh(image)) {
+    } else if (const auto build = replaces_copies ? build_of_staged(image) : refresh(image)) {
       outcome.state = State::left_out;
       image.reason = "it has not been optimized";
       exports.push_back(export_of(used));
       exports.back().is_main_program = used.role == Role::main && image.program;
       exports.back().outcome = outcomes.size();
+      exports.back().original_content = build->content;
+      exports.back().original_size = build->file.size;
       if (const auto optimized = database_.newest_derived(build->id, DerivedKind::optimized))
-        exports.back().bytes = database_.store().read(optimized->content);
+        exports.back().bytes = exported_bytes(*optimized, place);
       else if (has_derived(image.id, DerivedKind::optimized))
         throw Error(fmt::format("it has changed since it was optimized: optimize {} again", name),
                     image.path);
@@ -288,15 +335,33 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     if (outcome.reason.empty()) outcome.reason = image.reason;
     outcomes.push_back(std::move(outcome));
   }
-  if (place.keeps_paths)
-    place_below_root(place.folder, exports);
-  else
-    place_in_folder(place.folder, exports);
-  std::erase_if(exports, [](const Export& image) { return image.bytes.empty(); });
-  if (exports.empty())
+  if (std::ranges::all_of(exports, [](const Export& e) { return e.bytes.empty(); }))
     throw Error(fmt::format("no image of {} has been optimized: respike optimize {} makes them",
                             name, name));
+  switch (place.names) {
+    case ExportPlace::Names::file_names:
+      place_in_folder(place.folder, exports);
+      break;
+    case ExportPlace::Names::paths:
+      place_below_root(place.folder, exports);
+      break;
+    case ExportPlace::Names::replaced:
+      for (const Export& image : exports)
+        if (!image.bytes.empty())
+          outcomes[image.outcome].reason = fmt::format(
+              "{} has no copy of this build of it: respike register --root registers what is there",
+              place.folder.string());
+      exports = place_of_copies(place.folder, exports);
+      if (exports.empty())
+        throw Error(fmt::format("it has no copy of an optimized image of {}: respike register "
+                                "--root registers what is there",
+                                name),
+                    place.folder);
+      break;
+  }
+  std::erase_if(exports, [](const Export& image) { return image.bytes.empty(); });
   for (const Export& image : exports) {
+    if (replaces_copies) continue;
     require_no_original(image.file, application);
     if (!place.replaces && is_foreign(image.file))
       throw Error("a file is there already that Respike did not make", image.file);
@@ -308,21 +373,48 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   }
   for (const Export& image : exports) {
     ImageOutcome& outcome = outcomes[image.outcome];
-    bool there = same_contents(image.file, image.bytes);
-    if (!there) write_file(image.file, image.bytes, image.original);
+    bool is_there = same_contents(image.file, image.bytes);
+    if (!is_there && replaces_copies)
+      replace_file(image.file, image.bytes);
+    else if (!is_there)
+      write_file(image.file, image.bytes, image.original);
     for (const auto& [link, target] : image.new_links) {
-      there = !make_link(link, target) && there;
+      is_there = !make_link(link, target) && is_there;
       outcome.links.push_back(link);
     }
-    outcome.state = there ? State::up_to_date : State::made;
+    const bool other_made = outcome.state == State::made;  // another copy
+    outcome.state = is_there && !other_made ? State::up_to_date : State::made;
     outcome.reason.clear();
-    outcome.file = image.file;
+    outcome.file += (outcome.file.empty() ? "" : ", ") + image.file.string();
   }
   for (const Export& image : exports)
-    if (image.is_main_program && !place.keeps_paths)
+    if (image.is_main_program && place.names == ExportPlace::Names::file_names)
       if (const std::string need = needed_by(image.file, exports); !need.empty())
         notes_.push_back(need);
   return outcomes;
+}
+
+/// The image as it is exported.
+std::vector<uint8_t> Environment::exported_bytes(const DerivedRow& optimized,
+                                                 const ExportPlace& place) const {
+  std::vector<uint8_t> bytes = database_.store().read(optimized.content);
+  if (place.relocations) return bytes;
+  return without_relocations(view_image(bytes, database_.store().path(optimized.content)));
+}
+
+/// The build of an image of a staged tree: the present one, or that of which the file is the
+/// optimized version, since the tree got it before.
+std::optional<BuildRow> Environment::build_of_staged(ImageRow& image) {
+  std::optional<std::vector<uint8_t>> contents;
+  for (const BuildRow& build : database_.builds(image.id)) {
+    const auto optimized = database_.newest_derived(build.id, DerivedKind::optimized);
+    if (!optimized) continue;
+    if (!contents) contents = read_file(image.path);
+    if (content_hash(*contents) == optimized->content ||
+        *contents == exported_bytes(*optimized, {.folder = {}, .relocations = false}))
+      return build;
+  }
+  return refresh(image);
 }
 
 /// Throws Error when `file`, which is to be written, is an image of the application.

@@ -35,13 +35,42 @@ MatchResult match_image(const Profile& profile, const std::string& path, const I
 
 FittedProfile read_fitting_profile(const std::string& path, const Image& image,
                                    Diagnostics& diagnostics) {
-  FittedProfile fitted{read_profile(path), {}};
+  ProfileSet set = read_profile_set(path);
+  if (set.size() == 1) return fit(std::move(set.front().profile), path, image, diagnostics);
+  const ImageProfile* found =
+      find_profile(set, {.hash = hash64(image.file),
+                         .build_id = image.build_id,
+                         .file_name = std::filesystem::path(image.path).filename(),
+                         .soname = {},
+                         .machine = {}});
+  if (found == nullptr)
+    throw Error(fmt::format("it has no profile of {}, but those of {}", image.path, images_of(set)),
+                path);
+  return fit(found->profile, path, image, diagnostics);
+}
+
+FittedProfile fit(Profile profile, const std::string& path, const Image& image,
+                  Diagnostics& diagnostics) {
+  FittedProfile fitted{std::move(profile), {}};
   if (fitted.profile.image_hash == hash64(image.file)) return fitted;
   Diagnostics ignored;  // the caller lifts the image again and gets the same warnings
   fitted.match = match_image(fitted.profile, path, image, ignored);
   diagnostics.warn(match_text(*fitted.match));
   fitted.profile = std::move(fitted.match->profile);
   return fitted;
+}
+
+std::string images_of(const ProfileSet& set) {
+  constexpr size_t kMost = 5;
+  std::vector<std::string> names;
+  for (const ImageProfile& entry : set) {
+    if (names.size() == kMost) {
+      names.push_back(fmt::format("{} more", set.size() - kMost));
+      break;
+    }
+    names.push_back(std::filesystem::path(entry.profile.image_path).filename());
+  }
+  return names.empty() ? "no image" : fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::optional<Profile> read_weights(const std::string& path, const Image& image,

@@ -8,7 +8,7 @@
 
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/image/image.h"
-#include "optimizer/profile/profile.h"
+#include "optimizer/profile/profile_set.h"
 #include "profiledb/matching/match.h"
 
 namespace respike {
@@ -19,10 +19,18 @@ struct FittedProfile {
   std::optional<MatchResult> match;  // if carried over; match->profile was moved to `profile`
 };
 
-/// Reads a profile. When the profile is of another build than the image, carries it over, with a
-/// warning that says how much of the profile fits. Throws Error for a profile of another program.
+/// Reads a profile, or that of the image in a set of profiles. When the profile is of another build
+/// than the image, carries it over, with a warning that says how much of the profile fits. Throws
+/// Error for a profile of another program.
 FittedProfile read_fitting_profile(const std::string& path, const Image& image,
                                    Diagnostics& diagnostics);
+
+/// The same with a profile that was read from `path`.
+FittedProfile fit(Profile profile, const std::string& path, const Image& image,
+                  Diagnostics& diagnostics);
+
+/// The file names of the images of a set, for a message: "lighttpd, mod_fastcgi.so".
+std::string images_of(const ProfileSet& set);
 
 /// Reads a profile that says where counters cost least. Counts are right whatever it says, so a
 /// profile of another program gives nullopt and a warning.

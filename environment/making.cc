@@ -14,6 +14,7 @@
 
 #include "environment/environment.h"
 #include "environment/fingerprint.h"
+#include "environment/fitting.h"
 #include "environment/image_content.h"
 #include "instrument/instrument.h"
 #include "optimizer/base/error.h"
@@ -50,18 +51,19 @@ void require_something_done(const std::vector<ImageOutcome>& outcomes, const std
         outcomes.front().path);
 }
 
-/// Warns, once for all images, when there is no profile: whoever forgot the training should notice.
-void warn_of_estimates(const std::string& name, const std::vector<ImageOutcome>& outcomes,
-                       Diagnostics& warnings) {
+/// Names the images of which there is no profile; empty: none.
+std::string without_profile(const std::vector<ImageOutcome>& outcomes) {
   std::vector<std::string> images;
   for (const ImageOutcome& outcome : outcomes)
     if (outcome.state == State::made && outcome.confidence == 0)
       images.push_back(fs::path(outcome.path).filename());
-  if (images.empty()) return;
-  warnings.warn(
-      fmt::format("there is no profile of {}, so how it runs is estimated: respike "
-                  "instrument {}, then respike run {} with typical work, makes one",
-                  fmt::join(images, ", "), name, name));
+  return fmt::format("{}", fmt::join(images, ", "));
+}
+
+/// By what a set of profiles may know a build of an image.
+ImageKey key_of(const ImageRow& image, const BuildRow& build) {
+  return {build.file_hash, build.build_id, fs::path(image.path).filename(), image.soname,
+          image.machine};
 }
 
 }  // namespace
@@ -152,44 +154,53 @@ void Environment::instrument_image(const ImageRow& image, const BuildRow& build,
 }
 
 std::vector<ImageOutcome> Environment::optimize(const std::string& name,
-                                                const std::vector<std::string>& images,
-                                                const ProfileOptions& use) {
-  const auto outcomes = make(name, images, [&](auto& image, const auto& build, auto& outcome) {
-    optimize_image(image, build, use, outcome);
-  });
+                                                const OptimizeRequest& request) {
+  if (request.given) require_given_profile(name, request);
+  const auto outcomes =
+      make(name, request.images, [&](auto& image, const auto& build, auto& outcome) {
+        optimize_image(image, build, request, outcome);
+      });
   require_something_done(outcomes, name, DerivedKind::optimized);
-  warn_of_estimates(name, outcomes, warnings_);
+  // Whoever forgot the training should notice.
+  if (const std::string images = without_profile(outcomes); !images.empty()) {
+    const std::string advice = fmt::format(
+        ": respike instrument {}, then respike run {} with typical work, makes one", name, name);
+    warnings_.warn(fmt::format("there is no profile of {}{}, so how it runs is estimated{}", images,
+                               request.given ? " in " + request.given->file : "",
+                               request.given ? "" : advice));
+  }
   database_.set_mode(find(name).id, Mode::optimized);
   tell_sessions();
   return outcomes;
 }
 
-/// The description of an optimized image has `use` among its options, but the hash of the profile
-/// with default options, so that viewing.cc can see without `use` whether the profile grew since.
-void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
-                                 const ProfileOptions& use, ImageOutcome& outcome) {
+/// Throws Error when no given profile is of an image that the request names.
+void Environment::require_given_profile(const std::string& name, const OptimizeRequest& request) {
+  const ApplicationRow application = find(name);
+  follow_links(application);
+  for (const ApplicationImage& used : chosen_images(application, request.images)) {
+    ImageRow image = used.image;
+    std::error_code error;
+    if (!fs::exists(image.path, error)) continue;
+    const auto build = refresh(image);
+    if (build && find_profile(request.given->profiles, key_of(image, *build)) != nullptr) return;
+  }
+  throw Error(fmt::format("it has no profile of an image of {}, but those of {}", name,
+                          images_of(request.given->profiles)),
+              request.given->file);
+}
+
+Environment::ChosenProfile Environment::collected_profile(const ImageRow& image,
+                                                          const BuildRow& build,
+                                                          const ProfileOptions& use,
+                                                          ImageOutcome& outcome) {
   // The older build may have more counts by now; its profile serves until this build has its own.
   if (database_.summary(build.id).runs == 0) carry_over(image, build);
-  const Profile profile = database_.profile(build.id, use);
-  OptimizeOptions options;
-  if (profile.runs > 0) options.profile = &profile;
-  const char* layout = best_layout(profile);
-  parse_layout(layout, options);
-  options.only_if_gained = true;
-  options.description = fmt::format("--layout {}", layout);
+  ChosenProfile chosen = {database_.profile(build.id, use), ""};
   if (use.half_life_days > 0)
-    options.description += fmt::format(" --half-life {}", use.half_life_days);
+    chosen.description += fmt::format(" --half-life {}", use.half_life_days);
   if (use.carried_weight != 1)
-    options.description += fmt::format(" --older-weight {}", use.carried_weight);
-  options.fingerprint = kFingerprint;
-  if (progress)
-    options.progress = [&](std::string_view step, double done) {
-      progress(image.path, step, done);
-    };
-  DerivedFacts facts;
-  facts.kind = DerivedKind::optimized;
-  facts.options = fmt::format("{}; {}", options.description, kFingerprint);
-  facts.profile_hash = hash_of(database_.profile(build.id));
+    chosen.description += fmt::format(" --older-weight {}", use.carried_weight);
   ProfileSummary summary = database_.summary(build.id);
   if (use.carried_weight == 0) {
     summary.carried_runs = summary.carried_confidence = 0;
@@ -199,6 +210,54 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   outcome.confidence = summary.confidence;
   outcome.carried_runs = summary.carried_runs;
   outcome.carried_confidence = summary.carried_confidence;
+  return chosen;
+}
+
+/// A profile of the same contents counts as the image's own, another one as carried over.
+Environment::ChosenProfile Environment::given_profile(const ImageRow& image, const BuildRow& build,
+                                                      const GivenProfiles& given,
+                                                      ImageOutcome& outcome) {
+  const ImageProfile* found = find_profile(given.profiles, key_of(image, build));
+  if (found == nullptr) return {{}, " --profile none"};
+  ChosenProfile chosen = {found->profile, " --profile " + hash_of(found->profile)};
+  if (found->profile.image_hash == build.file_hash) {
+    outcome.runs = found->profile.runs;
+    outcome.confidence = 1;
+    return chosen;
+  }
+  const ImageContent content = content_of(image, build);
+  FittedProfile fitted = fit(std::move(chosen.profile), given.file, content.image(), warnings_);
+  chosen.profile = std::move(fitted.profile);
+  outcome.carried_runs = found->profile.runs;
+  outcome.confidence = outcome.carried_confidence = fitted.match ? fitted.match->confidence : 1;
+  return chosen;
+}
+
+/// The description of an optimized image says which profile was used, but its profile hash is that
+/// of the database's profile with default options, so that viewing.cc can see whether the profile
+/// grew since.
+void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
+                                 const OptimizeRequest& request, ImageOutcome& outcome) {
+  const ChosenProfile chosen = request.given
+                                   ? given_profile(image, build, *request.given, outcome)
+                                   : collected_profile(image, build, request.profile, outcome);
+  OptimizeOptions options;
+  if (chosen.profile.runs > 0) options.profile = &chosen.profile;
+  const char* layout = best_layout(chosen.profile);
+  parse_layout(layout, options);
+  options.only_if_gained = true;
+  options.dynamic_fragments = request.dynamic_fragments;
+  options.description = fmt::format("--layout {}{}{}", layout, chosen.description,
+                                    request.dynamic_fragments ? " --dynamic-fragments" : "");
+  options.fingerprint = kFingerprint;
+  if (progress)
+    options.progress = [&](std::string_view step, double done) {
+      progress(image.path, step, done);
+    };
+  DerivedFacts facts;
+  facts.kind = DerivedKind::optimized;
+  facts.options = fmt::format("{}; {}", options.description, kFingerprint);
+  facts.profile_hash = hash_of(database_.profile(build.id));
   if (is_up_to_date(build, facts)) {
     outcome.state = State::up_to_date;
     return;
@@ -210,6 +269,32 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   outcome.state = State::made;
   outcome.procedures = result.moved;
   if (result.annotated.entered != 0) outcome.gain = describe_gain(result);
+}
+
+ProfileSet Environment::export_profiles(const std::string& name,
+                                        const std::vector<std::string>& images,
+                                        const ProfileOptions& use) {
+  collect();
+  const ApplicationRow application = find(name);
+  require_one_machine(application);
+  follow_links(application);
+  ProfileSet set;
+  for (ApplicationImage& used : chosen_images(application, images)) {
+    const auto build = refresh(used.image);
+    if (!build) continue;
+    if (database_.summary(build->id).runs == 0) carry_over(used.image, *build);
+    Profile profile = database_.profile(build->id, use);
+    if (profile.runs == 0) continue;
+    profile.image_path = fs::path(used.image.path).filename();
+    set.push_back({used.image.soname, used.image.machine, std::move(profile)});
+  }
+  if (set.empty())
+    throw Error(
+        fmt::format("nothing of {} has been counted: respike instrument {}, then respike "
+                    "run {} with typical work, makes a profile",
+                    images.empty() ? name : fmt::format("{}", fmt::join(images, ", ")), name, name),
+        name);
+  return set;
 }
 
 bool Environment::has_derived(Id image, DerivedKind kind) const {

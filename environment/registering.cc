@@ -86,14 +86,40 @@ std::vector<ProgramImage> read_mains(const std::vector<fs::path>& files) {
   return mains;
 }
 
+/// The search of a program that starts when the files of a staged tree are in their places: what
+/// the tree has comes first. An emulator has a root of its own already.
+LibrarySearch search_below(const fs::path& root, const Platform& platform) {
+  LibrarySearch search = present_search(platform);
+  if (root.empty()) return search;
+  if (search.sysroot.empty()) {
+    search.sysroot = root;
+    return search;
+  }
+  for (const char* folder : {"usr/local/lib", "lib", "usr/lib"})
+    search.library_path =
+        (root / folder).string() + (search.library_path.empty() ? "" : ":" + search.library_path);
+  return search;
+}
+
+/// Where files are that will have these paths when a staged tree is installed.
+std::vector<fs::path> staged(const std::vector<fs::path>& files, const fs::path& root) {
+  std::vector<fs::path> places;
+  for (const fs::path& file : files) {
+    std::error_code error;
+    const fs::path place = root / file.relative_path();
+    places.push_back(!root.empty() && fs::exists(place, error) ? place : file);
+  }
+  return places;
+}
+
 /// The libraries that the loader opens with any of the programs, each once.
-Libraries libraries_of(const std::vector<ProgramImage>& mains) {
+Libraries libraries_of(const std::vector<ProgramImage>& mains, const fs::path& root) {
   Libraries all;
   std::set<fs::path> real;
   std::set<std::string> missing;
   for (const ProgramImage& image : mains) real.insert(real_path(image.path));
   for (const ProgramImage& image : mains) {
-    Libraries found = find_libraries(image, present_search(*image.platform));
+    Libraries found = find_libraries(image, search_below(root, *image.platform));
     for (LoadedLibrary& library : found.loaded)
       if (real.insert(real_path(library.path)).second) all.loaded.push_back(std::move(library));
     for (MissingLibrary& library : found.missing)
@@ -137,19 +163,21 @@ auto again_while_rows_go(F f) {
 }  // namespace
 
 RegisterResult Environment::register_application(const std::vector<fs::path>& main_images,
-                                                 std::string name) {
+                                                 std::string name, const fs::path& root) {
   if (main_images.empty()) throw Error("an application has a program or a library");
   if (name.empty() && main_images.size() > 1)
     throw Error("an application of several programs needs a name: --name NAME");
   collect();
-  const std::vector<ProgramImage> mains = read_mains(main_images);
+  const fs::path absolute_root = root.empty() ? root : fs::absolute(root).lexically_normal();
+  if (!root.empty() && !fs::is_directory(root)) throw Error("there is no such folder", root);
+  const std::vector<ProgramImage> mains = read_mains(staged(main_images, absolute_root));
   if (name.empty()) name = mains.front().path.filename();
   const auto known = find_registered(name, mains);  // before anything is added
   if (known) {
     require_one_machine(*known);
     follow_links(*known);
   }
-  const Libraries libraries = libraries_of(mains);
+  const Libraries libraries = libraries_of(mains, absolute_root);
 
   std::vector<fs::path> files;
   std::map<std::string, Id> before;  // by SONAME: what a library in another folder is an upgrade of

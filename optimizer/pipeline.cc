@@ -217,7 +217,7 @@ Draft make_gainful_draft(const Image& image, const OptimizeOptions& options, Opt
 }
 
 /// Takes the layout of the draft.
-std::vector<uint8_t> emit_draft(Draft& draft, const OptimizeOptions& options,
+std::vector<uint8_t> emit_draft(const Image& image, Draft& draft, const OptimizeOptions& options,
                                 OptimizeResult& result, Diagnostics& diagnostics) {
   Provenance note = describe_changes(draft.program, draft.left_out, result.hot_cold.parts);
   note.options = options.description;
@@ -227,7 +227,8 @@ std::vector<uint8_t> emit_draft(Draft& draft, const OptimizeOptions& options,
     debug_file.emplace(*options.debug_file, options.debug_file_name);
   auto bytes = emit(draft.program, std::move(draft.layout), std::move(note), diagnostics,
                     &result.emitted, nullptr, options.list_places ? &result.places : nullptr,
-                    debug_file ? &*debug_file : nullptr);
+                    debug_file ? &*debug_file : nullptr,
+                    options.dynamic_fragments || image.kind != Image::Kind::shared_library);
   if (debug_file) result.debug_file = std::move(debug_file->bytes);
   return bytes;
 }
@@ -346,7 +347,7 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 
   // Only addresses are open now. The note says what was changed, so that `verify` can follow.
   steps.begin("emit", 0.3);
-  result.bytes = emit_draft(draft, options, result, diagnostics);
+  result.bytes = emit_draft(image, draft, options, result, diagnostics);
   malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes
 
   // What was written is read and lifted again, and has to do what the input does.

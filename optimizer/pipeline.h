@@ -30,8 +30,11 @@ struct OptimizeOptions {
   uint64_t seed = 1;
   std::vector<std::string> only;  // see procedures_named(); empty: all
   std::vector<std::string> skip;
-  std::string description;            // for the provenance note
-  std::string fingerprint;            // likewise, of this Respike
+  std::string description;  // for the provenance note
+  std::string fingerprint;  // likewise, of this Respike
+  /// Fragments of exported procedures of a library get dynamic symbols, too, as those of programs
+  /// do: dladdr names their code then, but the names change with each profile.
+  bool dynamic_fragments = false;
   bool list_places = false;           // fills OptimizeResult::places
   const Image* debug_file = nullptr;  // of the image (debug/debug_file.h): rewritten, too
   std::string debug_file_name;        // of the new debug file

@@ -118,7 +118,8 @@ Action optimize_action(const QString& name, const MakingOptions& options) {
   Action action{
       .title = "Optimize " + name, .command = command_line("optimize", {name}, words), .work = {}};
   action.work = [name = name.toStdString(), options](Environment& environment) {
-    return sentences(environment.optimize(name, options.images, options.profile),
+    return sentences(environment.optimize(
+                         name, {.images = options.images, .profile = options.profile, .given = {}}),
                      !options.images.empty(), optimized_text, "optimized");
   };
   return action;
@@ -152,7 +153,7 @@ Action export_action(const QString& name, const std::vector<std::string>& images
   const QString folder = text(place.folder.string());
   QStringList words = image_options(images);
   QStringList operands = {name};
-  if (place.keeps_paths)
+  if (place.names == ExportPlace::Names::paths)
     words << "--root" << folder;
   else
     operands << folder;

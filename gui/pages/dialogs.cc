@@ -209,7 +209,8 @@ ExportDialog::ExportDialog(const ApplicationView& application,
 
 ExportPlace ExportDialog::place() const {
   return {.folder = folder_->text().toStdString(),
-          .keeps_paths = keeps_paths_->isChecked(),
+          .names = keeps_paths_->isChecked() ? ExportPlace::Names::paths
+                                             : ExportPlace::Names::file_names,
           .replaces = replaces_->isChecked()};
 }
 

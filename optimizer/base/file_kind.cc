@@ -13,6 +13,7 @@ std::string_view kind_of_file(std::span<const uint8_t> start) {
       {"\x88\x01", "a compressed object of Tru64"},
       {"#!", "a script"},
       {"RSPKPROF", "a profile"},
+      {"RSPKPSET", "a set of profiles"},
       {"RSPKCNT", "a counter file"}};
   for (const auto& [magic, kind] : kKinds)
     if (start.size() >= magic.size() &&

@@ -27,7 +27,8 @@ namespace {
 NewImage make_output(const Program& program, Layout layout, Provenance note,
                      Diagnostics& diagnostics, EmitStatistics* statistics,
                      const Injection* injection, std::vector<PlacedInstruction>* places,
-                     const DebugFile* debug_file, NewDebugFile& new_debug_file) {
+                     const DebugFile* debug_file, bool dynamic_fragments,
+                     NewDebugFile& new_debug_file) {
   const AddedSegment segment =
       plan_added_segment(*program.image, injection != nullptr ? injection->memory : AddedMemory{});
   const uint64_t injected = injection != nullptr ? align_up(injection->code_size, 16) : 0;
@@ -37,7 +38,7 @@ NewImage make_output(const Program& program, Layout layout, Provenance note,
   emitter.write_unwind_tables();  // needs addresses only; code may refer to the tables
   emitter.write_code();
   emitter.write_code_pointers();
-  emitter.write_symbols();
+  emitter.write_symbols(dynamic_fragments);
   emitter.write_relocations();
   emitter.write_dynamic_section();
   if (injection != nullptr) emitter.inject(*injection, segment);
@@ -88,11 +89,12 @@ void number_sections(std::vector<Symbol>& symbols, const Image& input, const New
 std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
                           Diagnostics& diagnostics, EmitStatistics* statistics,
                           const Injection* injection, std::vector<PlacedInstruction>* places,
-                          DebugFile* debug_file) {
+                          DebugFile* debug_file, bool dynamic_fragments) {
   // Layout, placement and emitter are gone when the file, which takes as much memory, is made.
   NewDebugFile new_debug_file;
-  const NewImage output = make_output(program, std::move(layout), std::move(note), diagnostics,
-                                      statistics, injection, places, debug_file, new_debug_file);
+  const NewImage output =
+      make_output(program, std::move(layout), std::move(note), diagnostics, statistics, injection,
+                  places, debug_file, dynamic_fragments, new_debug_file);
   std::vector<uint8_t> bytes = write_image(*program.image, output);
   if (debug_file == nullptr) return bytes;
   const Image written = view_image(bytes, "the rewritten image");

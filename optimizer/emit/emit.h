@@ -75,11 +75,12 @@ struct DebugFile {
 /// options and what was changed before; emission adds the rest. The bytes are a complete image;
 /// nothing is written to disk. Throws Error when an address cannot be represented. With an
 /// injection the output is marked as instrumented. `places`, if not null, gets all instructions of
-/// movable code by address. `debug_file` may be null.
+/// movable code by address. `debug_file` may be null. With `dynamic_fragments`, fragments of
+/// procedures that dynamic symbols name get dynamic symbols, too, by which dladdr finds them.
 std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
                           Diagnostics& diagnostics, EmitStatistics* statistics = nullptr,
                           const Injection* injection = nullptr,
                           std::vector<PlacedInstruction>* places = nullptr,
-                          DebugFile* debug_file = nullptr);
+                          DebugFile* debug_file = nullptr, bool dynamic_fragments = true);
 
 }  // namespace respike

@@ -25,7 +25,7 @@ class Emitter {
   void write_unwind_tables();
   void write_code();
   void write_code_pointers();
-  void write_symbols();
+  void write_symbols(bool dynamic_fragments);
   void write_relocations();
   void write_dynamic_section();
   void inject(const Injection& injection, const AddedSegment& segment);

@@ -226,7 +226,7 @@ void Emitter::add_dynamic_symbols(std::vector<Symbol> added) {
   out_.dynamic_symbols = std::move(symbols);
 }
 
-void Emitter::write_symbols() {
+void Emitter::write_symbols(bool dynamic_fragments) {
   index_sections();
   for (const PlacedFragment& placed : placement_.fragments())
     if (placed.size != 0)
@@ -252,7 +252,7 @@ void Emitter::write_symbols() {
   out_.dynamic_symbols = image_.dynamic_symbols;
   for (Symbol& symbol : out_.dynamic_symbols) move_symbol(symbol);
   if (debug_ != nullptr) move_debug_symbols(extra);
-  add_dynamic_symbols(dynamic_fragment_symbols(extra));
+  if (dynamic_fragments) add_dynamic_symbols(dynamic_fragment_symbols(extra));
 }
 
 /// The symbols of the debug file, which has more of them than the image where `strip` took some

@@ -49,9 +49,11 @@ std::vector<uint8_t> seal(const SealedFormat& format, std::span<const uint8_t> p
 static std::string describe_other(const SealedFormat& format, std::span<const uint8_t> bytes) {
   const std::string_view kind = kind_of_file(bytes);
   if (kind.empty()) return fmt::format("this is no {}", format.what);
-  return fmt::format(
-      "it is {}, not a {}{}", kind, format.what,
-      kind == "a counter file" ? ": respike image collect makes profiles of them" : "");
+  return fmt::format("it is {}, not a {}{}", kind, format.what,
+                     kind == "a counter file" ? ": respike image collect makes profiles of them"
+                     : kind == "a set of profiles"
+                         ? ": respike profile export --image makes a profile of one image"
+                         : "");
 }
 
 std::span<const uint8_t> unseal(const SealedFormat& format, std::span<const uint8_t> bytes) {

@@ -313,7 +313,7 @@ def usage_messages(image, scratch):
     yield ["exec", "app,other", "--"], "the command stands behind --: respike exec app,other -- COMMAND [ARGS...]"
     yield ["compare", image, image, "--by", "line"], "unknown option --by"
     yield ["compare", image, image, "x"], f"arguments stand behind --: respike compare {image} {image} -- x"
-    yield ["export", "app"], "DIR or --root DESTDIR"
+    yield ["export", "app"], "DIR, --root DESTDIR or --into DESTDIR"
     yield ["image", "info", image, "a.profile", "--profile"], "not expected: a.profile --profile"
     yield ["image", "--fast", "info", image], "not expected: --fast"
     for number in ("-1", "99999999999999999999", "", "1.5", "0x3", " 1", "1 "):

@@ -151,11 +151,11 @@ def check_library(machine, shape, scratch):
     expected, fragments = behaviour(machine, folder / "program", folder)
     common.expect(not fragments and "note 7 exported" in expected, f"the original prints {expected[:300]!r}")
     for layout in ("random", "scatter"):
-        common.respike_ok("image", "optimize", original, "-o", output, "--layout", layout)
+        common.respike_ok("image", "optimize", original, "-o", output, "--layout", layout, "--dynamic-fragments")
         compare(machine, expected, folder / "program", folder, layout, LEAST[layout])
     common.respike_ok("image", "verify", original, output)
     again = folder / "again.so"
-    common.respike_ok("image", "optimize", output, "-o", again, "--layout", "random", "--seed", "7")
+    common.respike_ok("image", "optimize", output, "-o", again, "--layout", "random", "--seed", "7", "--dynamic-fragments")
     if machine == "x86_64":
         check_linkers(output, folder)
         check_strip(expected, output, folder)

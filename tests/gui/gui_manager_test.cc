@@ -104,7 +104,7 @@ TEST(ManagerTest, FailuresSayWhatTheCommandLineSays) {
   const QString text = (world.folder() / "text").c_str();
   std::ofstream(text.toStdString()) << "this is no program\n";
   Watch watch(world.database());
-  const ExportPlace place{.folder = world.folder() / "out", .keeps_paths = false};
+  const ExportPlace place{.folder = world.folder() / "out"};
   const std::vector<Action> actions = {
       register_action("/nonexistent/program", {}),
       register_action(text.toStdString(), {}),

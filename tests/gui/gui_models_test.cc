@@ -319,8 +319,8 @@ void run_commands(const QString& name) {
   ok(optimize_action(name, {}));
   for (const Mode mode : {Mode::original, Mode::instrumented, Mode::optimized})
     ok(mode_action(name, mode));
-  ok(export_action(name, {}, {.folder = out, .keeps_paths = false}));
-  ok(export_action(name, {path}, {.folder = out, .keeps_paths = true}));
+  ok(export_action(name, {}, {.folder = out}));
+  ok(export_action(name, {path}, {.folder = out, .names = ExportPlace::Names::paths}));
   EXPECT_TRUE(std::filesystem::exists(out + "/a program"));
   EXPECT_TRUE(std::filesystem::exists(out + path));
   EXPECT_TRUE(ok(prune_action(2, true)).contains("nothing to remove"));

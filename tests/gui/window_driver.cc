@@ -122,8 +122,7 @@ class Driver {
     if (command == "optimize") return optimize_action(first, {});
     if (command == "mode")
       return mode_action(first, words[2] == "original" ? Mode::original : Mode::instrumented);
-    if (command == "export")
-      return export_action(first, {}, {.folder = words[2].toStdString(), .keeps_paths = false});
+    if (command == "export") return export_action(first, {}, {.folder = words[2].toStdString()});
     if (command == "verify") return verify_action(first, {});
     if (command == "unregister") return unregister_action(first);
     if (command == "prune") return prune_action(words.size() == 3 ? words[2].toUInt() : 3, false);

@@ -4,7 +4,8 @@ does for Alpha: the same sources, in the shapes that compilers and linkers give 
 
 A shape is a way to build: a compiler, its options, a linker. Each shape is applied to a few programs
 that between them have jump tables, computed gotos and exceptions, with --all also to Lua and
-containers; the plain shape is applied to all programs. Example: interpreter.lld.pie is c/interpreter.c, linked by lld as a position-independent
+containers; the plain shape is applied to all programs (without --all, SQLite is a position-independent executable
+only: a compiler takes long for it). Example: interpreter.lld.pie is c/interpreter.c, linked by lld as a position-independent
 executable. What the machine lacks is left out, with one line: another host's compiler, a linker,
 Debian's sources.
 
@@ -215,7 +216,8 @@ def main():
             continue
         for name, source in sources.items():
             if shape is PLAIN or name in shape.programs or (args.all and name in MORE):
-                shapes.apply(shape, name, source)
+                once = source.heavy and not args.all
+                shapes.apply(dataclasses.replace(shape, kinds=("pie",)) if once else shape, name, source)
     if not args.shape:
         libraries(shapes, sources)
         for name in ("interpreter", "lua", "bzip2"):

@@ -1,0 +1,105 @@
+#include "optimizer/profile/profile_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "optimizer/base/error.h"
+#include "optimizer/base/files.h"
+#include "optimizer/image/image.h"
+#include "optimizer/profile/records.h"
+
+namespace respike {
+namespace {
+
+constexpr SealedFormat kFormat = {"RSPKPSET", 1, "set of profiles", 1};
+
+std::string file_name_of(const Profile& profile) {
+  return std::filesystem::path(profile.image_path).filename();
+}
+
+bool is_set(std::span<const uint8_t> bytes) {
+  return bytes.size() >= kFormat.magic.size() &&
+         std::equal(kFormat.magic.begin(), kFormat.magic.end(), bytes.begin());
+}
+
+}  // namespace
+
+const ImageProfile* find_profile(const ProfileSet& set, const ImageKey& image) {
+  const auto find = [&](auto fits) -> const ImageProfile* {
+    for (const ImageProfile& entry : set) {
+      const bool other_machine =
+          !entry.machine.empty() && !image.machine.empty() && entry.machine != image.machine;
+      if (!other_machine && fits(entry)) return &entry;
+    }
+    return nullptr;
+  };
+  const auto same = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
+  if (const auto* found = find(
+          [&](const auto& e) { return image.hash != 0 && e.profile.image_hash == image.hash; }))
+    return found;
+  if (const auto* found =
+          find([&](const auto& e) { return same(e.profile.image_build_id, image.build_id); }))
+    return found;
+  if (const auto* found =
+          find([&](const auto& e) { return same(file_name_of(e.profile), image.file_name); }))
+    return found;
+  return find([&](const auto& e) { return same(e.soname, image.soname); });
+}
+
+std::vector<uint8_t> encode_profile_set(ProfileSet set) {
+  std::vector<std::vector<uint8_t>> profiles;
+  const auto key = [](const ImageProfile& entry) {
+    const Profile& p = entry.profile;
+    return std::tie(p.image_path, entry.soname, entry.machine, p.image_hash, p.image_build_id);
+  };
+  std::ranges::stable_sort(set, [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  ByteWriter out;
+  out.uleb128(set.size());
+  for (const ImageProfile& entry : set) {
+    write_text(out, entry.soname);
+    write_text(out, entry.machine);
+    const std::vector<uint8_t> bytes = encode_profile(entry.profile);
+    out.uleb128(bytes.size());
+    out.append(bytes);
+  }
+  return seal(kFormat, out.bytes());
+}
+
+ProfileSet decode_profile_set(std::span<const uint8_t> bytes, const std::string& name) {
+  if (!is_set(bytes)) return {{"", "", decode_profile(bytes, name)}};
+  std::span<const uint8_t> payload;
+  try {
+    payload = unseal(kFormat, bytes);
+  } catch (const Error& error) {
+    throw Error(error.what(), name);
+  }
+  ByteReader in(payload, "it");
+  try {
+    ProfileSet set;
+    constexpr size_t kLeast = kSealSize + 3;  // bytes of an entry
+    for (size_t left = read_count(in, kLeast); left != 0; --left) {
+      ImageProfile& entry = set.emplace_back();
+      entry.soname = read_text(in);
+      entry.machine = read_text(in);
+      const size_t size = read_count(in);
+      entry.profile = decode_profile(in.take(size), fmt::format("profile {}", set.size()));
+    }
+    if (!in.at_end()) throw Error("something follows its end");
+    return set;
+  } catch (const Error& error) {
+    throw Error(fmt::format("the set of profiles is damaged: {}", error.what()), name,
+                kSealSize + in.position());
+  }
+}
+
+ProfileSet read_profile_set(const std::filesystem::path& path) {
+  return decode_profile_set(read_file(path), path.string());
+}
+
+void write_profile_set(const std::filesystem::path& path, ProfileSet set) {
+  write_file(path, encode_profile_set(std::move(set)), {});
+}
+
+}  // namespace respike
