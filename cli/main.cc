@@ -22,6 +22,7 @@
 #include "cli/usage.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
+#include "respike_version.h"
 
 namespace {
 
@@ -75,7 +76,8 @@ int run(int argc, char** argv) {
   CLI::App app("Respike rewrites linked executables and shared libraries so that they run faster.",
                "respike");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "respike 0.1.0");
+  app.set_version_flag("--version", fmt::format("respike {}\nbuilt with {}", respike::kVersion,
+                                                respike::kBuiltWith));
   respike::cli::add_image_commands(app);
   respike::cli::add_instrument_command(*app.get_subcommand("image"));
   respike::cli::add_collect_command(*app.get_subcommand("image"));

@@ -1,7 +1,8 @@
 # respike_optimize(): a faster image of a target, by a profile of a training run.
 #
 #   respike_optimize(TARGET
-#     TRAIN ARGUMENT...        what the program is run with to be profiled
+#     [TRAIN ARGUMENT...]      what the program is run with to be profiled
+#     [PROFILE FILE]           a profile of `respike profile export` instead: nothing runs
 #     [INPUT FILE]             what it reads as standard input then
 #     [LIBRARIES TARGET...]    shared libraries of this project that are to become faster with it
 #     [OUTPUT FOLDER]          where the faster images go; default: fast, in the binary folder
@@ -11,6 +12,8 @@
 # or a file among the arguments changes; a new build of the program is optimized by the profile that is there, which
 # Respike carries over to it. `cmake --build build --target TARGET-train` trains again; the next build uses it.
 #
+# The function comes with find_package(Respike), or by including this file.
+#
 # RESPIKE is the respike command, RESPIKE_DB the database; both are cache variables.
 
 find_program(RESPIKE respike HINTS ${CMAKE_CURRENT_LIST_DIR}/../build ${CMAKE_CURRENT_LIST_DIR}/../../../bin
@@ -18,7 +21,7 @@ find_program(RESPIKE respike HINTS ${CMAKE_CURRENT_LIST_DIR}/../build ${CMAKE_CU
 set(RESPIKE_DB ${CMAKE_BINARY_DIR}/respike.db CACHE FILEPATH "Respike's database of profiles")
 
 function(respike_optimize target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "INPUT;OUTPUT;NAME" "TRAIN;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "INPUT;OUTPUT;NAME;PROFILE" "TRAIN;LIBRARIES")
   if(NOT RESPIKE)
     message(FATAL_ERROR "respike_optimize: the respike command was not found; set RESPIKE to its path")
   endif()
@@ -58,18 +61,29 @@ function(respike_optimize target)
     COMMAND ${respike} mode ${ARG_NAME} optimized
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp})
 
-  # By files the training depends on its input alone, so that a change of the program does not repeat it.
-  add_custom_target(${target}-image DEPENDS ${target} ${ARG_LIBRARIES})
-  add_custom_command(OUTPUT ${stamp} ${collect} DEPENDS ${inputs} ${target}-image
-    COMMENT "Training ${target}" VERBATIM)
   set(images $<TARGET_FILE:${target}>)
   foreach(library ${ARG_LIBRARIES})
     list(APPEND images $<TARGET_FILE:${library}>)
   endforeach()
+  set(export COMMAND ${respike} export ${ARG_NAME} ${ARG_OUTPUT} COMMAND ${CMAKE_COMMAND} -E touch ${stamp}.fast)
+  if(ARG_PROFILE)
+    get_filename_component(profile ${ARG_PROFILE} ABSOLUTE)
+    add_custom_command(OUTPUT ${stamp}.fast
+      COMMAND ${respike} register $<TARGET_FILE:${target}> --name ${ARG_NAME}
+      COMMAND ${respike} optimize ${ARG_NAME} --profile ${profile}
+      ${export}
+      DEPENDS ${profile} ${images} COMMENT "Optimizing ${target}" VERBATIM)
+    add_custom_target(${target}-fast ALL DEPENDS ${stamp}.fast)
+    return()
+  endif()
+
+  # By files the training depends on its input alone, so that a change of the program does not repeat it.
+  add_custom_target(${target}-image DEPENDS ${target} ${ARG_LIBRARIES})
+  add_custom_command(OUTPUT ${stamp} ${collect} DEPENDS ${inputs} ${target}-image
+    COMMENT "Training ${target}" VERBATIM)
   add_custom_command(OUTPUT ${stamp}.fast
     COMMAND ${respike} optimize ${ARG_NAME}
-    COMMAND ${respike} export ${ARG_NAME} ${ARG_OUTPUT}
-    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}.fast
+    ${export}
     DEPENDS ${stamp} ${images} COMMENT "Optimizing ${target}" VERBATIM)
   add_custom_target(${target}-fast ALL DEPENDS ${stamp}.fast)
   add_custom_target(${target}-train ${collect} DEPENDS ${target}-image COMMENT "Training ${target}" VERBATIM)

@@ -21,6 +21,7 @@
 #include "gui/pictures/report.h"
 #include "optimizer/base/error.h"
 #include "profiledb/database.h"
+#include "respike_version.h"
 
 namespace {
 
@@ -71,7 +72,7 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   QCoreApplication::setOrganizationName("respike");
   QCoreApplication::setApplicationName("respike-manager");
-  QCoreApplication::setApplicationVersion("0.1.0");
+  QCoreApplication::setApplicationVersion(respike::kVersion);
   QApplication::setDesktopFileName("respike-manager");
   QApplication::setWindowIcon(QIcon(":/respike-manager.svg"));
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit fails instead of killing

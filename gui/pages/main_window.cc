@@ -25,6 +25,7 @@
 #include "gui/pages/run_page.h"
 #include "gui/pages/settings_page.h"
 #include "gui/pages/time_page.h"
+#include "respike_version.h"
 
 namespace respike::gui {
 namespace {
@@ -325,9 +326,12 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 void MainWindow::about() {
   QMessageBox::about(
       this, "About Respike Manager",
-      "<h3>Respike 0.1.0</h3><p>Makes linked programs faster by what they do: rewrites executables "
-      "and shared libraries by profiles.</p><p>Respike is under the Apache License 2.0. This "
-      "window uses Qt, which is under the LGPL 3.</p>");
+      QString(
+          "<h3>Respike %1</h3><p>Makes linked programs faster by what they do: rewrites "
+          "executables "
+          "and shared libraries by profiles.</p><p>Respike is under the Apache License 2.0. This "
+          "window uses Qt, which is under the LGPL 3.</p>")
+          .arg(kVersion));
 }
 
 }  // namespace respike::gui

@@ -88,11 +88,63 @@ def check_staged(scratch):
     install(folder, "--prefix", "/usr", environment={"DESTDIR": str(folder / "stage")})
     files = {str(f.relative_to(folder / "stage" / "usr")) for f in (folder / "stage" / "usr").rglob("*") if f.is_file()}
     wanted = {"bin/respike", "bin/respike-ia64", "libexec/respike/respike-starter", "libexec/respike/respike-emulate",
-              "libexec/respike/respike-measure.so"}
+              "libexec/respike/respike-measure.so", "share/respike/respike.mk", "share/cmake/Respike/RespikeConfig.cmake"}
     expect(wanted <= files, f"{wanted - files} are missing")
     expect({f for f in files if f.startswith("bin/")} <= {f"bin/respike{end}" for end in ("", "-ia64", "-nt", "-ecoff", "-manager")},
            f"others are in bin: {sorted(f for f in files if f.startswith('bin/'))}")
     expect(any(f.endswith("/LICENSE") for f in files), "there is no licence")
+
+
+LISTS = """
+cmake_minimum_required(VERSION 3.25)
+project(work C)
+find_package(Respike 0.1 REQUIRED)
+add_executable(work work.c)
+respike_optimize(work {})
+"""
+MAKEFILE = """
+RESPIKE_PROGRAMS := work
+{} := {}
+include {}
+work: work.c
+\tgcc -O1 $(RESPIKE_LDFLAGS) $< -o $@
+"""
+
+
+def check_builds(scratch, tool):
+    """CMake finds the package, make includes respike.mk: both train, and both use a profile instead."""
+    respike = installed(scratch)
+    prefix = respike.parent.parent
+    folder = scratch.folder()
+    environment = dict(os.environ, PATH=f"{respike.parent}:{os.environ['PATH']}")
+    environment.pop("RESPIKE_DB", None)
+    (folder / "work.c").write_text(SOURCE)
+    expect(common.run_command([respike, "--version"]).stdout.startswith(b"respike 0."), "--version says no version")
+
+    def check(build, key, value):
+        if tool == "cmake":
+            (folder / "CMakeLists.txt").write_text(LISTS.format(f"{key} {value}"))
+            options = ["-S", folder, "-B", folder / build, f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release"]
+            commands = [["cmake", *options], ["cmake", "--build", folder / build]] * 2
+            database = folder / build / "respike.db"
+        else:
+            name = {"TRAIN": "RESPIKE_TRAIN", "PROFILE": "RESPIKE_PROFILE"}[key]
+            where = str(prefix / "share/respike/respike.mk").replace(" ", "\\ ")
+            (folder / "Makefile").write_text(MAKEFILE.format(name, value, where))
+            commands = [["make", "respike", f"RESPIKE_OUTPUT={build}/fast"]] * 2
+            database = folder / build / "fast.respike/respike.db"
+        for command in commands:
+            done = common.run_command(command, env=environment, cwd=folder)
+            expect(done.status == 0, f"{command}: {done.stdout.decode()[-1500:]} {done.stderr.decode()[-1500:]}")
+        expect(common.run_command([folder / build / "fast/work"]).status == 3, "the faster image ends otherwise")
+        return database
+
+    train = "1 2 3" if tool == "cmake" else "./work 1 2 3 || test $$? = 3"
+    if tool == "cmake":  # its training has to succeed
+        (folder / "work.c").write_text(SOURCE.replace("return 3", "return count == 1 ? 3 : 0"))
+    database = check("trained", "TRAIN", train)
+    common.respike_ok("--db", database, "profile", "export", "work", "-o", folder / "work.profile")
+    check("profiled", "PROFILE", folder / "work.profile")
 
 
 def cases(scratch):
@@ -100,6 +152,9 @@ def cases(scratch):
         raise Skip("there is no cmake")
     for kind in ("native", "alpha", "ia64"):
         yield common.Case(f"work {kind}", lambda k=kind: check_work(scratch, k))
+    if can_intercept():
+        yield common.Case("make", lambda: check_builds(scratch, "make"))
+    yield common.Case("cmake", lambda: check_builds(scratch, "cmake"))
     yield common.Case("staged", lambda: check_staged(scratch))
 
 

@@ -195,7 +195,7 @@ std::string run_emit(const TextProgram& text, const Command& command) {
   emitter.write_unwind_tables();
   emitter.write_code();
   emitter.write_code_pointers();
-  emitter.write_symbols();
+  emitter.write_symbols(true);
   emitter.write_relocations();
   emitter.write_dynamic_section();
   return list_image(written_image(text.image, emitter.output()), *text.program.machine);
