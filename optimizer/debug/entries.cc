@@ -20,6 +20,7 @@
 #include <set>
 
 #include "optimizer/debug/aranges.h"
+#include "optimizer/debug/entry_points.h"
 #include "optimizer/debug/entry_reader.h"
 #include "optimizer/debug/expressions.h"
 #include "optimizer/debug/frames.h"
@@ -32,7 +33,7 @@
 namespace respike::debug {
 namespace {
 
-constexpr size_t kMostPieces = 2;  // of a procedure that calls may refer to
+constexpr size_t kMostPieces = 2;  // of a procedure whose own entry a call may name
 
 class Rewriter {
  public:
@@ -60,6 +61,7 @@ class Rewriter {
   void rewrite_lists(const Unit& unit, const Entry& entry, size_t index);
   void rewrite_locations(const Unit& unit, const Entry& entry, size_t index);
   void rewrite_macros(uint64_t offset);
+  bool rewrite_callee(const Unit& unit, const Entry& entry);
 
   void put_number(const Unit& unit, uint64_t place, unsigned size, uint64_t value);
   void put_offset(const Unit& unit, uint64_t place, uint64_t value) {
@@ -76,6 +78,7 @@ class Rewriter {
   EntryReader entries_;
   StaleScopes scopes_;
   std::vector<Unit> units_;
+  EntryPoints entry_points_;
   std::vector<uint8_t> info_, types_, macro_;
   std::set<uint64_t> macros_done_;
   std::vector<AddressMap::Range> found_;
@@ -86,7 +89,6 @@ class Rewriter {
   /// Entries in pieces whose declarations are not, in the order in which units are walked.
   std::vector<uint64_t> in_pieces_;  // keys
   size_t next_in_pieces_ = 0;
-  std::set<uint64_t> in_many_pieces_;  // keys of entries of procedures
 };
 
 std::vector<uint8_t> copy(std::span<const uint8_t> bytes) {
@@ -111,6 +113,7 @@ Rewriter::Rewriter(const Image& image, const AddressMap& map, Diagnostics& diagn
       entries_(sections_, pool_, budget_),
       scopes_(entries_, map, ranges_, budget_),
       units_(read_units(sections_.contents(Part::info), false)),
+      entry_points_(image, units_, sections_.contents(Part::info).size()),
       info_(copy(sections_.contents(Part::info))),
       types_(copy(sections_.contents(Part::types))),
       macro_(copy(sections_.contents(Part::macro))) {
@@ -172,18 +175,18 @@ void Rewriter::find_pieces(Unit& unit, Entry& entry) {
     ByteReader reader = entries_.reader_at(unit, entry.places[i]);
     pool_.use_as_start(unit, read_address_index(attribute.form, reader));
   }
-  const bool is_procedure = declaration.tag == dwarf::DW_TAG_subprogram;
+  // An entry point is what its first piece is: gdb takes no other form (entry_points.cc).
+  if (declaration.tag == dwarf::DW_TAG_entry_point) return;
+  const bool is_procedure = declaration.tag == dwarf::DW_TAG_subprogram && !unit.in_types_section;
   if (is_procedure && !declaration.has_extent())
     for (size_t i = 0; i < declaration.attributes.size(); ++i)
       if (entry.attribute(i).name == dwarf::DW_AT_ranges)
-        if (const auto list = entries_.list_in(unit, entry, i, Part::rnglists);
-            list && ranges_.count(unit, *list) > kMostPieces)
-          in_many_pieces_.insert(key_of(unit, entry.offset));
+        if (const auto list = entries_.list_in(unit, entry, i, Part::rnglists))
+          if (const auto ranges = ranges_.new_ranges(unit, *list); ranges.size() > 1)
+            entry_points_.add(entry.offset, ranges_.old_ranges(unit, *list).front().first, ranges);
   const auto extent = entries_.extent_of(unit, entry);
   if (!extent || extent->first >= extent->second || !map_.is_code(extent->first)) return;
   budget_.spend(map_.find_ranges_of_entry(extent->first, extent->second, found_));
-  if (is_procedure && found_.size() > kMostPieces)
-    in_many_pieces_.insert(key_of(unit, entry.offset));
   // A length in a field of no fixed size stays as it is.
   const uint16_t high = entry.attribute(declaration.high_pc).form;
   const bool is_fixed = is_address_index(high) || fixed_size(high, unit.form).value_or(0) != 0;
@@ -195,6 +198,7 @@ void Rewriter::find_pieces(Unit& unit, Entry& entry) {
     ++without_room_;
     return;
   }
+  if (is_procedure && found_.size() > 1) entry_points_.add(entry.offset, extent->first, found_);
   entries_.abbreviations_of(unit).add_copy_in_pieces(declaration);
   if (!declaration.in_pieces) in_pieces_.push_back(key_of(unit, entry.offset));
 }
@@ -448,6 +452,24 @@ void Rewriter::rewrite_macros(uint64_t offset) {
   }
 }
 
+/// Lets a call of a procedure in pieces refer to the procedure's entry point. Returns false where
+/// the call cannot name what it calls: gdb (13) writes behind its memory where a call refers to a
+/// procedure with more than two ranges. Without the callee gdb shows no values at its entry.
+bool Rewriter::rewrite_callee(const Unit& unit, const Entry& entry) {
+  const auto callee = entries_.callee_of(unit, entry);
+  if (!callee || entry_points_.empty()) return true;
+  if (unit.in_types_section) return false;  // no procedure is there
+  Declaration& declaration = *entry.declaration;
+  const auto size = fixed_size(entry.attribute(declaration.callee).form, unit.form);
+  const unsigned needed = *fixed_size(dwarf::DW_FORM_ref_addr, unit.form);
+  if (size != needed || !entry_points_.may_be_added())
+    return entry_points_.pieces(*callee) <= kMostPieces;
+  // All calls with this abbreviation come here.
+  declaration.callee_is_far = true;
+  put_number(unit, entry.places[declaration.callee], needed, entry_points_.refer(*callee));
+  return true;
+}
+
 void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
   const Declaration& declaration = *entry.declaration;
   AttributeSet lost = 0;
@@ -481,11 +503,7 @@ void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
       rewrite_lists(unit, entry, i);
     }
   }
-  // gdb (13) writes behind its memory where a call refers to a procedure with more than two ranges.
-  // Such calls do not say what they call: gdb then shows no values at the callee's entry.
-  if (const auto callee = entries_.callee_of(unit, entry);
-      callee && in_many_pieces_.contains(key_of(unit, *callee)))
-    lose(declaration.callee);
+  if (!rewrite_callee(unit, entry)) lose(declaration.callee);
   if (lost != 0) leave_out(unit, entry, lost);
 }
 
@@ -532,6 +550,7 @@ void Rewriter::run(NewImage& output) {
     entries_.walk(unit, SecondPass{*this, unit});
   }
   EntryReader::NewAbbreviations abbreviations = entries_.write_abbreviations();
+  entry_points_.append(info_, abbreviations.contents);
   pool_.place_parts();
   for (const Unit& unit : units_) {
     put_offset(unit, unit.abbreviations_field, abbreviations.place(unit));

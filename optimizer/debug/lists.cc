@@ -284,6 +284,13 @@ std::vector<AddressMap::Range> Lists::old_ranges(const Unit& unit, uint64_t old_
   return ranges;
 }
 
+std::vector<AddressMap::Range> Lists::new_ranges(const Unit& unit, uint64_t old_offset) {
+  std::vector<AddressMap::Range> ranges;
+  for (const Entry& entry : moved(unit, read(unit, old_offset)))
+    ranges.emplace_back(entry.start, entry.end);
+  return ranges;
+}
+
 uint64_t Lists::add_ranges(const Unit& unit, std::span<const AddressMap::Range> ranges) {
   std::vector<Entry> entries(ranges.size());
   for (size_t i = 0; i < ranges.size(); ++i) std::tie(entries[i].start, entries[i].end) = ranges[i];

@@ -42,12 +42,10 @@ class Lists {
   Moved move_with_views(const Unit& unit, uint64_t old_offset, uint64_t old_views) {
     return move_list(unit, old_offset, old_views);
   }
-  /// How many entries the list at an offset of the input's section will have.
-  size_t count(const Unit& unit, uint64_t old_offset) {
-    return moved(unit, read(unit, old_offset)).size();
-  }
   /// The addresses in a range list at an offset of the input's section.
   std::vector<AddressMap::Range> old_ranges(const Unit& unit, uint64_t old_offset);
+  /// The addresses that the same list will have.
+  std::vector<AddressMap::Range> new_ranges(const Unit& unit, uint64_t old_offset);
   /// Adds a range list.
   uint64_t add_ranges(const Unit& unit, std::span<const AddressMap::Range> ranges);
 

@@ -382,6 +382,8 @@ void write_declaration(const Declaration& declaration, const dwarf::FormParams& 
       } else {
         write_ranges(attribute.form);
       }
+    } else if (declaration.callee_is_far && i == declaration.callee) {
+      write(dwarf::DW_AT_call_origin, dwarf::DW_FORM_ref_addr);
     } else {
       const bool is_lost = declaration.without_file && names_file;
       write(is_lost ? next_padding++ : attribute.name, attribute.form);

@@ -77,6 +77,8 @@ struct Declaration {
   /// Another file would describe the code before rewriting: the entry must not name the file.
   bool without_file = false;
   uint8_t callee = kNoAttribute;  // of a call
+  /// Calls name their callees by offsets in the section: the callee may be in another unit.
+  bool callee_is_far = false;
 
   bool has_extent() const { return low_pc != kNoAttribute && high_pc != kNoAttribute; }
 };

@@ -279,10 +279,13 @@ LAYOUTS = {
     "scatter": ("--layout", "scatter", "--seed", "1"),
     "profiled": tuple(common.BEST_LAYOUT),
 }
+# For tests that need it by name.
+NO_HOT_COLD = {"no-hot-cold": (*common.BEST_LAYOUT, "--hot-cold", "off")}
+PROFILED = ("profiled", *NO_HOT_COLD)
 
 
 def applies(build, layout):
-    if layout != "profiled":
+    if layout not in PROFILED:
         return True
     return not build.source.library and (build.machine != "ia64" or os.path.exists(EMULATOR))
 
@@ -332,8 +335,8 @@ class Work:
 
     def rewritten(self, layout):
         """A new Rewriting in a layout."""
-        options = LAYOUTS[layout]
-        if layout == "profiled":
+        options = (LAYOUTS | NO_HOT_COLD)[layout]
+        if layout in PROFILED:
             options += ("--profile", self.profile())
         output = self.scratch.folder() / self.image.name
         map_file = output.with_name("addresses")

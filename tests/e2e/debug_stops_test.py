@@ -45,12 +45,11 @@ MOST_HITS = 20
 MOST_PASSES = 6
 CANDIDATES = 8  # instructions drawn for each stop, since many are not executed
 GDB_TIMEOUT = 600.0
-# gdb 13 overflows a buffer at calls of procedures with more than two ranges, and takes each range for an entry. So gdb
-# sees these layouts without call sites, and shows no values at entry; debug_scopes_test.py compares call sites.
-HIDDEN = ("random", "scatter", "profiled")
-# The share of values that may be optimized out in the output only, and of stops that may be missed there, with hot-cold
-# optimization.
-MOST_WITHOUT = 0.02
+LAYOUTS = debug_images.LAYOUTS | debug_images.NO_HOT_COLD
+# The share of values that may be optimized out in the output only, of values at entry that may be missing there, and of
+# stops that may be missed there, with hot-cold optimization.
+MOST_WITHOUT = 0.01
+MISSING = "<optimized out>"
 PROGRAMS = {
     "x86_64": {
         "": "variables exceptions calls switches strings containers lua",
@@ -110,15 +109,11 @@ class Image:
         return re.sub(r"\b0x[0-9a-f]+\b", address, text)
 
 
-def run(work, image, layout, **wanted):
+def run(work, image, **wanted):
     """Runs gdb on a copy of the image; returns what debug_stops_gdb.py says."""
     build, folder = work.build, pathlib.Path(tempfile.mkdtemp(dir=work.scratch.path))  # of one length, since the program sees its path
     copy, result = folder / "image", folder / "result"
-    if layout in HIDDEN:
-        debug_readers.hide_call_sites(image.path, copy)
-        copy.chmod(0o755)
-    else:
-        shutil.copy(image.path, copy)
+    shutil.copy(image.path, copy)
     source, remote = build.source, build.machine != "x86_64"
     job = {
         **{"stops": [], "lines": [], "most_hits": MOST_HITS, "frames": FRAMES},
@@ -180,7 +175,7 @@ def plan(work, image):
     olds = sorted(own_instructions(work))
     drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
     passes = {old: generator.randint(1, MOST_PASSES) for old in drawn}
-    trial = run(work, image, HIDDEN[0], stops=[[old, [old], passes[old]] for old in drawn], frames=0)
+    trial = run(work, image, stops=[[old, [old], passes[old]] for old in drawn], frames=0)
     reached = [key for key, *_ in trial["stops"]]
     return [(old, passes[old]) for old in sorted(generator.sample(reached, min(len(reached), STOPS)))]
 
@@ -227,30 +222,74 @@ def without_contents(frame):
     return frame
 
 
-def compare_frame(before, after, lines, in_place, where, problems, hot_cold):
-    """Compares a frame's lines; returns (number of values, of those without a value in the output only). What is `in_place`
-    may have other contents: addresses that earlier calls left in variables that are not initialized yet. gdb prefers
-    statements among the rows of an address, and takes a line before for the line 0, so the output may also have one of the
-    `lines` that llvm-symbolizer finds at the frame's address."""
+def split_arguments(line):
+    """(a frame's line without its arguments, {argument: value}). In `x=x@entry=1` are two: x and x@entry."""
+    start = re.search(r" \((?=\w+(@entry)?=)", line)
+    if not start:
+        return line, {}
+    at, begin, depth, quote, found = start.end(), start.end(), 0, "", []
+    while at < len(line) and depth >= 0:
+        letter = line[at]
+        if letter == "\\":
+            at += 1
+        elif quote or letter in "\"'":
+            quote = "" if quote == letter else quote or letter
+        elif depth == 0 and letter in ",)":
+            found.append(line[begin:at])
+            begin = at + 2
+            depth -= letter == ")"
+        else:
+            depth += (letter in "([{") - (letter in ")]}")
+        at += 1
+    arguments = {}
+    for argument in found:
+        name, _, value = argument.partition("=")
+        if value.startswith(f"{name}@entry="):
+            value = value.partition("=")[2]
+            arguments[f"{name}@entry"] = value
+        arguments[name] = value
+    return line[: start.end()] + line[at - 1 :], arguments
+
+
+def compare_values(before, after, in_place, where, problems):
+    """Compares {name: value} of one frame; returns how many there are, by kinds. What is `in_place` may have other contents:
+    addresses that earlier calls left in variables that are not initialized yet."""
+    counts = collections.Counter()
+    for name, value in before.items():
+        now = after.get(name, MISSING)
+        kind = "at_entry" if name.endswith("@entry") else "values"
+        if value == MISSING:
+            counts["gained"] += now != MISSING
+            continue
+        counts[kind] += 1
+        if now == MISSING:
+            counts[f"{kind}_without"] += 1
+        elif now != value and name not in in_place:
+            problems.add("variable", f"{where}: {name} = {value} became {now}")
+    counts["gained"] += sum(value != MISSING for name, value in after.items() if name not in before)
+    return counts
+
+
+def compare_frame(before, after, lines, in_place, where, problems):
+    """Compares a frame's lines; returns how many values there are, by kinds. gdb prefers statements among the rows of an
+    address, and takes a line before for the line 0, so the output may also have one of the `lines` that llvm-symbolizer
+    finds at the frame's address."""
     left, right = before.splitlines(), after.splitlines()
-    left[0], right[0] = without_contents(left[0]), without_contents(right[0])
-    values = without = 0
+    (left[0], given), (right[0], taken) = (split_arguments(without_contents(frame[0])) for frame in (left, right))
     is_line_0 = any(line.endswith(":0") for line in lines)
     if left[0] != right[0] and (left[0].rpartition(" at ")[0] != right[0].rpartition(" at ")[0] or right[0].rpartition(" at ")[2] not in lines and not is_line_0):
         problems.add("frame", f"{where}: {left[0]} became {right[0]}")
-    elif len(left) != len(right):
-        problems.add("number of variables", f"{where}: {left} became {right}")
-        return 0, 0
+    names = [[line.partition(" = ")[0] for line in frame[1:]] for frame in (left, right)]
+    if names[0] != names[1]:
+        problems.add("variables", f"{where}: {left} became {right}")
+        return {}
+    where = f"{where} {left[0][:80]}"
+    counts = compare_values(given, taken, in_place, where, problems)
     for one, other in zip(left[1:], right[1:]):
-        values += " = " in one
-        name = one.split(" = ")[0]
-        if one == other or (name == other.split(" = ")[0] and name.strip() in in_place):
-            continue
-        if hot_cold and other.endswith(" = <optimized out>") and name == other.split(" = ")[0]:
-            without += 1
-            continue
-        problems.add("variable", f"{where} {left[0][:80]}: {one.strip()} became {other.strip()}")
-    return values, without
+        name, _, value = one.partition(" = ")
+        if value:
+            counts += compare_values({name.strip(): value}, {name.strip(): other.partition(" = ")[2]}, in_place, where, problems)
+    return counts
 
 
 def most_of(number):
@@ -274,8 +313,8 @@ def check_stops(work, layout, tally):
     drawn = [(old, passes) for old, passes in drawn if old in rewriting.news]
     old_stops = [[old, [old], passes] for old, passes in drawn]
     new_stops = [[old, rewriting.news[old], passes] for old, passes in drawn]
-    first = work.shared(("stops", layout in HIDDEN, str(old_stops)), lambda: run(work, before, layout, stops=old_stops))
-    second = run(work, after, layout, stops=new_stops)
+    first = work.shared(("stops", str(old_stops)), lambda: run(work, before, stops=old_stops))
+    second = run(work, after, stops=new_stops)
     common.expect(first["stops"], "no stop was reached in the original")
     problems = debug_images.Problems()
     reached = [[stop[0] for stop in each["stops"]] for each in (first, second)]
@@ -290,7 +329,7 @@ def check_stops(work, layout, tally):
         at = next((i for i, (a, b) in enumerate(zip(*orders)) if a != b), min(map(len, orders)))
         problems.add("order of stops", f"stop {at}: {orders[0][at:at + 3]} became {orders[1][at:at + 3]}")
     by_key = {key: stop for key, *stop in second["stops"]}
-    values = without = frames = 0
+    counts = collections.Counter()
     for key, text, places in first["stops"]:
         if key not in by_key:
             continue
@@ -301,11 +340,13 @@ def check_stops(work, layout, tally):
             problems.add("number of frames", f"{where}: {len(one)} became {len(other)}")
         in_place = same_places(places, by_key[key][1])
         for level, (left, right, lines) in enumerate(zip(one, other, lines_of_frames(work, key, text, first["bias"]))):
-            numbers = compare_frame(left, right, lines, in_place[level], where, problems, hot_cold)
-            values, without, frames = values + numbers[0], without + numbers[1], frames + 1
-    tally.add(stops=len(first["stops"]), frames=frames, values=values, without=without)
+            counts.update(compare_frame(left, right, lines, in_place[level], where, problems), frames=1)
+    tally.add(stops=len(first["stops"]), **counts)
+    if os.environ.get("X"): print(work.build.name, layout, dict(counts))
     common.expect(not problems, f"{len(first['stops'])} stops\n    {debug_images.describe(problems)}")
-    common.expect(without <= most_of(values), f"{without} of {values} values are optimized out in the output only")
+    for kind, what in (("values", "values are optimized out in the output only"), ("at_entry", "values at entry are in the input only")):
+        lost, number = counts[f"{kind}_without"], counts[kind]
+        common.expect(lost <= most_of(number), f"{lost} of {number} {what}")
 
 
 # --- Lines ----------------------------------------------------------------------------------------------------------
@@ -323,8 +364,8 @@ def check_lines(work, layout, tally):
     chosen = random.Random(work.build.name).sample(places, min(len(places), LINES))
     lines = [f"{file}:{line}" for file, line in sorted(chosen)]
     before, after = Image(rewriting, False), Image(rewriting, True)
-    first = work.shared(("hits", layout in HIDDEN), lambda: run(work, before, layout, lines=lines))
-    second = run(work, after, layout, lines=lines)
+    first = work.shared("hits", lambda: run(work, before, lines=lines))
+    second = run(work, after, lines=lines)
     problems = debug_images.Problems()
     hits, kept = 0, set(rewriting.kept)
     for line, one, other in zip(lines, first["lines"], second["lines"]):
@@ -358,7 +399,7 @@ def check_lines(work, layout, tally):
 
 def main():
     parser = common.argument_parser(__doc__)
-    parser.add_argument("--layout", choices=debug_images.LAYOUTS)
+    parser.add_argument("--layout", choices=LAYOUTS)
     args = parser.parse_args()
     tally, cases = Tally(), []
     builds = {build.name: build for build in debug_images.builds()}
@@ -370,19 +411,23 @@ def main():
                     if build is None:
                         continue
                     work = debug_images.Work(build, scratch)
-                    for layout in debug_images.LAYOUTS:
+                    for layout in LAYOUTS:
                         if args.layout not in (None, layout):
                             continue
                         for what, function in (("stops", check_stops), ("lines", check_lines)):
+                            if what == "lines" and layout in debug_images.NO_HOT_COLD:
+                                continue
                             cases.append(
                                 common.Case(f"{what} {build.name} {layout}", lambda f=function, w=work, l=layout: f(w, l, tally))
                             )
         status = common.run_cases(cases, args)
     numbers = tally.numbers
     print(
-        f"{numbers['stops']} stops, {numbers['frames']} frames, {numbers['values']} values, {numbers['without']} of them optimized "
-        f"out in outputs only, {numbers['moved']} stops at what moved to the way into cold parts; {numbers['lines']} lines, {numbers['hits']} hits, {numbers['elsewhere']} lines where gdb "
-        f"chose another place, {numbers['removed']} whose instructions were removed"
+        f"{numbers['stops']} stops, {numbers['frames']} frames; {numbers['values']} values, {numbers['values_without']} of them "
+        f"optimized out in outputs only; {numbers['at_entry']} values at entry, {numbers['at_entry_without']} of them in inputs only; "
+        f"{numbers['gained']} values in outputs only; {numbers['moved']} stops at what moved to the way into cold parts\n"
+        f"{numbers['lines']} lines, {numbers['hits']} hits, {numbers['elsewhere']} lines where gdb chose another place, "
+        f"{numbers['removed']} whose instructions were removed"
     )
     return status
 
