@@ -34,6 +34,7 @@ MOVED = {
 }
 PADDING = re.compile(r"unknown_3d5\d$")  # attributes in the place of others, so that the entries keep their sizes
 CALL_SITES = ("call_site", "GNU_call_site")
+CALLEES = ("call_origin", "abstract_origin")
 VALUES_AT_CALLS = ("call_value", "call_data_value", "call_target", "GNU_call_site_value", "GNU_call_site_data_value", "GNU_call_site_target")
 ENTRY = re.compile(r"^0x([0-9a-f]+):( +)(DW_TAG_\S+|NULL)")
 ATTRIBUTE = re.compile(r"^ +DW_AT_(\w+)\t\((.*)$")
@@ -130,6 +131,21 @@ def read_entries(image):
     return entries
 
 
+def take_entry_points(entries):
+    """Takes the unit with entry points off the end of the entries of an output; returns {offset: entry}."""
+    section = [entry for entry in entries if entry.section == ".debug_info"]
+    roots = [entry for entry in section if entry.parent is None]
+    if not roots or roots[-1].tag != "partial_unit":
+        return {}
+    unit = [entry for entry in section if entry.offset >= roots[-1].offset]
+    if [entry.tag for entry in unit[1:2]] != ["dwarf_procedure"]:
+        return {}
+    common.expect({entry.tag for entry in unit[2:]} == {"entry_point"}, "the unit of entry points has other entries")
+    taken = set(map(id, unit))
+    entries[:] = [entry for entry in entries if id(entry) not in taken]
+    return {entry.offset: entry for entry in unit[2:]}
+
+
 class Points:
     """The instructions of both images as numbers: `number` of (NEW, OLD) pairs."""
 
@@ -177,6 +193,8 @@ class Comparison:
     def __init__(self, rewriting, before, hot_cold):
         self.rewriting, self.hot_cold = rewriting, hot_cold
         self.before, self.after = before, read_entries(rewriting.output)
+        self.entry_points = take_entry_points(self.after)
+        self.symbols = debug_readers.Symbols(rewriting.output)
         self.points = Points(rewriting)
         self.moved = {**rewriting.news, **{address: [address] for address in rewriting.kept}}
         self.problems = debug_images.Problems()
@@ -186,6 +204,7 @@ class Comparison:
         # clang numbers addresses. A number in one byte cannot become that of an address behind 128 others.
         sections = debug_readers.sections(rewriting.image.read_bytes())
         self.pool_is_large = sections.get(".debug_addr", (0, 0))[1] > 8 * 128
+        self.has_entry_points = ".debug_names" not in sections
         self.returns_before = returns(rewriting.before)
         self.returns_after = returns(rewriting.instructions)
         self.group = 16 if rewriting.work.build.machine == "ia64" else 1  # bytes of a bundle
@@ -210,23 +229,46 @@ class Comparison:
                 self.follows("label", one, other, address(one.attributes["low_pc"]), address(other.attributes.get("low_pc", "")))
         return self.problems
 
-    def named_callee(self, one, other):
-        """A call in the output refers to no procedure with more than two ranges: gdb 13 writes behind its memory there."""
-        for name in ("call_origin", "abstract_origin"):
-            if name in other.attributes:
-                number = self.index_after.get((other.section, address(other.attributes[name])))
-                ranges = self.after[number].ranges() if number is not None else None
-                if ranges is not None and len(ranges) > 2:
-                    self.problems.add("call of a procedure in many pieces", f"{one.describe()}: {len(ranges)} ranges")
+    def callee(self, one, other):
+        """A call of a procedure with several ranges refers to the procedure's entry point: gdb 13 writes behind its memory
+        at a call of a procedure with more than two ranges, and follows no tail call of a procedure with two."""
+        name = next((name for name in CALLEES if name in one.attributes), None)
+        if name is None:
+            return
+        text = next((other.attributes[each] for each in CALLEES if each in other.attributes), None)
+        expected = self.index_before.get((one.section, address(one.attributes[name])))
+        ranges = self.after[expected].ranges() if expected is not None else None
+        pieces = len(ranges or [0])
+        if text is None:
+            if pieces < 2 or self.has_entry_points:
+                self.lost_callee(one, other)
+            return
+        point = self.entry_points.get(address(text))
+        if point is None:
+            if self.index_after.get((other.section, address(text))) != expected:
+                self.problems.add("other callee", f"{one.describe()}: {one.attributes[name]} became {text}")
+            elif pieces > (1 if self.has_entry_points else 2):
+                self.problems.add("call of a procedure in pieces", f"{one.describe()}: {pieces} ranges")
+            return
+        symbol = point.attributes.get("linkage_name", '""').split('"')[1]
+        if pieces < 2 or point.ranges() != ranges[:1] or ranges[0][0] != self.after[expected].entry():
+            self.problems.add("entry point of another procedure", f"{one.describe()}: {point.ranges()} {ranges[:2]}")
+        elif symbol not in self.symbols.names(ranges[0][0]):
+            self.problems.add("name of an entry point", f"{one.describe()}: {symbol!r} {self.symbols.names(ranges[0][0])}")
+
+    def lost_callee(self, one, other):
+        """A call that loses its return address may have no room for another attribute."""
+        if not (self.pool_is_large and "call_return_pc" in one.attributes and "call_return_pc" not in other.attributes):
+            self.problems.add("call site without its callee", one.describe())
 
     def attributes(self, one, other):
-        if one.tag in CALL_SITES:
-            self.named_callee(one, other)
+        is_call = one.tag in CALL_SITES
+        if is_call:
+            self.callee(one, other)
         for name in one.attributes.keys() | other.attributes.keys():
             if name in MOVED or PADDING.match(name):
                 continue
-            if one.tag in CALL_SITES and name in ("call_origin", "abstract_origin") and name not in other.attributes:
-                self.lost_target(one, other, one.attributes[name])
+            if is_call and name in CALLEES:
                 continue
             left, right = one.attributes.get(name), other.attributes.get(name)
             if self.hot_cold and right is None and name in VALUES_AT_CALLS:
@@ -234,16 +276,6 @@ class Comparison:
                 continue
             if left != right and (left is None or right is None or self.normal(one, left, False) != self.normal(one, right, True)):
                 self.problems.add(f"attribute {name}", f"{one.describe()}: {left} became {right}")
-
-    def lost_target(self, one, other, text):
-        """gdb 13 overflows a buffer at calls of procedures with many ranges, so these calls may be without the callee.
-        A call that loses its return address may have no room for another attribute."""
-        if self.pool_is_large and "call_return_pc" in one.attributes and "call_return_pc" not in other.attributes:
-            return
-        number = self.index_before.get((one.section, address(text)))
-        ranges = self.after[number].ranges() if number is not None else None
-        if ranges is None or len(ranges) < 2:
-            self.problems.add("call site without its callee", f"{one.describe()}: {text}")
 
     def normal(self, one, text, of_output):
         """A text of the entry `one`: references to entries become their numbers, code addresses of the output those of the input."""

@@ -5,7 +5,7 @@ or the socket of an emulator that waits for gdb; frames (how many are shown, or 
 lines, a list of FILE:LINE; most_hits.
 
 The result has: bias (of the addresses in the program), stops: a list of [key, text of the
-stack, places of its variables] in the order of the run, each when the program comes for the `passes`th time to one of the addresses; lines: for
+stack, places of its variables, levels of frames that end in a tail call] in the order of the run, each when the program comes for the `passes`th time to one of the addresses; lines: for
 each line {hits of the breakpoint FILE:LINE, statements: [address, hits] of all of the line's statements, at most most_hits
 each, places: where gdb put the breakpoint}, or null where gdb knows no code of the line."""
 
@@ -118,6 +118,18 @@ def places_of_variables():
     return found
 
 
+def tail_calls():
+    """Levels of frames of which nothing is left but that a tail call left them: gdb finds these by the callees of calls."""
+    frame, found = gdb.newest_frame(), []
+    for level in range(JOB["frames"]):
+        if frame is None:
+            break
+        if frame.type() == gdb.TAILCALL_FRAME:
+            found.append(level)
+        frame = frame.older()
+    return found
+
+
 def stops(bias, result):
     places = {}
     for key, addresses, passes in JOB["stops"]:
@@ -136,7 +148,7 @@ def stops(bias, result):
             breakpoint.delete()
         place.breakpoints = []
         text = ask(f"bt -full {JOB['frames']}") if JOB["frames"] else ""
-        result["stops"].append([place.key, text, places_of_variables()])
+        result["stops"].append([place.key, text, places_of_variables(), tail_calls()])
 
 
 def statements(line):

@@ -5,7 +5,7 @@ breakpoints by line are hit as often.
 A stop is the K-th time that the program comes to an instruction; the instructions are drawn from those with an origin
 (debug_images.py), so that both programs stop at the same point of the execution. They have to come to their stops in
 the same order. At each stop the text of `bt -full` is compared, frame by frame: the function, the line, the arguments
-with their values at entry, and all variables of all blocks. Addresses of code in it are those of the input. The
+with their values at entry (`x=x@entry`), and all variables of all blocks. Addresses of code in it are those of the input. The
 heap is moved to one place, since images are of different sizes.
 
 For breakpoints, gdb is told FILE:LINE of lines of the program's own sources, and counts hits until the program ends, up
@@ -45,11 +45,16 @@ MOST_HITS = 20
 MOST_PASSES = 6
 CANDIDATES = 8  # instructions drawn for each stop, since many are not executed
 GDB_TIMEOUT = 600.0
+# In these layouts many calls of Clang's code have no return address (optimizer/debug/README.md, limits), and gdb no values
+# that come from the caller. So gdb sees all of the program without call sites; debug_scopes_test.py compares call sites.
+HIDDEN = ("random", "scatter")
+CLOCKS = ("setseed", "randseed")  # procedures with variables that hold the time: Lua's
 LAYOUTS = debug_images.LAYOUTS | debug_images.NO_HOT_COLD
-# The share of values that may be optimized out in the output only, of values at entry that may be missing there, and of
-# stops that may be missed there, with hot-cold optimization.
+# The share of values that may be missing in the output only, and of stops that may be missed there, with hot-cold
+# optimization of Alpha's code; and of values of Clang's code, of which some calls have no return address.
 MOST_WITHOUT = 0.01
 MISSING = "<optimized out>"
+INSIDE, NEW_CODE = "code inside of an instruction", "code that is new"
 PROGRAMS = {
     "x86_64": {
         "": "variables exceptions calls switches strings containers lua",
@@ -85,9 +90,14 @@ class Image:
         return at >= 0 and address < self.starts[at] + max(self.instructions[self.starts[at]].size, 1)
 
     def origin(self, address):
-        """What a code address is in the input."""
+        """What a code address is in the input. Inside of an instruction is nothing; such numbers come from registers that
+        hold something else than the variable which gdb shows there."""
+        if address not in self.instructions and address not in self.returns:
+            return INSIDE
         if not self.is_output:
             return f"code {address:#x}"
+        if address in self.rewriting.synthesized:
+            return NEW_CODE
         call = self.returns.get(address)
         if call is not None and call in self.rewriting.origins:
             old = self.rewriting.origins[call]
@@ -103,17 +113,26 @@ class Image:
                 return self.origin(value - bias)
             return match[0]
 
+        def number(match):
+            value = int(match[0])
+            return self.origin(value - bias) if self.is_code(value - bias) else match[0]
+
         text = re.sub(r"^(#\d+ +)0x[0-9a-f]+ in ", r"\1", text, flags=re.M)
         text = re.sub(r"(\.cold)?\.frag\.\d+\b", "", text)
         text = re.sub(r" <[^<>()]*\+\d+>", "", text)
+        text = re.sub(r"(?<![\w.])[1-9]\d{9,}(?![\w.])", number, text)  # an address in an integer
         return re.sub(r"\b0x[0-9a-f]+\b", address, text)
 
 
-def run(work, image, **wanted):
+def run(work, image, are_calls_hidden=False, **wanted):
     """Runs gdb on a copy of the image; returns what debug_stops_gdb.py says."""
     build, folder = work.build, pathlib.Path(tempfile.mkdtemp(dir=work.scratch.path))  # of one length, since the program sees its path
     copy, result = folder / "image", folder / "result"
-    shutil.copy(image.path, copy)
+    if are_calls_hidden:
+        debug_readers.hide_call_sites(image.path, copy)
+        copy.chmod(0o755)
+    else:
+        shutil.copy(image.path, copy)
     source, remote = build.source, build.machine != "x86_64"
     job = {
         **{"stops": [], "lines": [], "most_hits": MOST_HITS, "frames": FRAMES},
@@ -160,12 +179,16 @@ def frames_of_input(work):
 
 
 def own_instructions(work):
-    """{OLD: (file, line) of the innermost frame} of instructions of the program's own sources."""
+    """{OLD: (file, line) of the innermost frame} of instructions of the program's own sources, where runs repeat."""
     folders = {str(file.parent) for file in work.build.source.files}
     return {
         old: frames[0][1:3]
         for old, frames in frames_of_input(work).items()
-        if frames and frames[-1][1] and os.path.dirname(frames[-1][1]) in folders and frames[0][2]
+        if frames
+        and frames[-1][1]
+        and os.path.dirname(frames[-1][1]) in folders
+        and frames[0][2]
+        and not any(frame[0] in CLOCKS for frame in frames)
     }
 
 
@@ -175,13 +198,14 @@ def plan(work, image):
     olds = sorted(own_instructions(work))
     drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
     passes = {old: generator.randint(1, MOST_PASSES) for old in drawn}
-    trial = run(work, image, stops=[[old, [old], passes[old]] for old in drawn], frames=0)
+    trial = run(work, image, True, stops=[[old, [old], passes[old]] for old in drawn], frames=0)
     reached = [key for key, *_ in trial["stops"]]
     return [(old, passes[old]) for old in sorted(generator.sample(reached, min(len(reached), STOPS)))]
 
 
 def split_frames(text):
     """The frames of a stack: [text of the frame with its variables]."""
+    text = text.removesuffix("(More stack frames follow...)\n")
     return [part for part in re.split(r"^(?=#\d)", text, flags=re.M) if part.startswith("#")]
 
 
@@ -207,10 +231,28 @@ class Tally:
             self.numbers.update(numbers)
 
 
-def same_places(before, after):
-    """{frame: names of variables that are at the same place in memory in both programs}"""
+def pair_frames(before, after, tail_calls):
+    """Pairs of frames: [(level in the original, level in the output)]. The output may have frames of its own that end in a
+    tail call (`tail_calls`): where gcc cut a procedure in two, gdb cannot follow tail calls of it in the original. Returns
+    None when other frames differ in number."""
+    name = lambda frame: re.match(r"#\d+ +(.*?)(?: \(|$)", frame)[1]
+    pairs, level = [], 0
+    for at, frame in enumerate(before):
+        while level in tail_calls and name(after[level]) != name(frame):
+            level += 1
+        if level == len(after):
+            return pairs if level == FRAMES else None
+        pairs.append((at, level))
+        level += 1
+    return pairs if level == len(after) or len(before) == FRAMES else None
+
+
+def same_places(before, after, pairs):
+    """{frame of the original: names of variables that are at the same place in memory in both programs}"""
+    levels = {level: at for at, level in pairs}
+    moved = {(levels[level], name, address) for level, name, address in after if level in levels}
     found = collections.defaultdict(set)
-    for level, name, _ in set(map(tuple, before)) & set(map(tuple, after)):
+    for level, name, _ in set(map(tuple, before)) & moved:
         found[level].add(name)
     return found
 
@@ -251,6 +293,15 @@ def split_arguments(line):
     return line[: start.end()] + line[at - 1 :], arguments
 
 
+def is_leftover(before, after):
+    """Whether two values of a variable differ as registers do that hold something else than the variable (which gdb shows
+    where Clang says so): no instruction, code that is new in the output, or a jump table, which gdb shows as a text."""
+    if before.startswith("code ") and after.startswith("code ") and (before == INSIDE or after == NEW_CODE):
+        return True
+    texts = [re.match(r'(0x[0-9a-f]+) "(?:[^"\\]*\\[0-7]{3}){8}', value) for value in (before, after)]
+    return None not in texts and texts[0][1] == texts[1][1]
+
+
 def compare_values(before, after, in_place, where, problems):
     """Compares {name: value} of one frame; returns how many there are, by kinds. What is `in_place` may have other contents:
     addresses that earlier calls left in variables that are not initialized yet."""
@@ -264,7 +315,7 @@ def compare_values(before, after, in_place, where, problems):
         counts[kind] += 1
         if now == MISSING:
             counts[f"{kind}_without"] += 1
-        elif now != value and name not in in_place:
+        elif now != value and name not in in_place and not is_leftover(value, now):
             problems.add("variable", f"{where}: {name} = {value} became {now}")
     counts["gained"] += sum(value != MISSING for name, value in after.items() if name not in before)
     return counts
@@ -274,7 +325,7 @@ def compare_frame(before, after, lines, in_place, where, problems):
     """Compares a frame's lines; returns how many values there are, by kinds. gdb prefers statements among the rows of an
     address, and takes a line before for the line 0, so the output may also have one of the `lines` that llvm-symbolizer
     finds at the frame's address."""
-    left, right = before.splitlines(), after.splitlines()
+    left, right = (re.sub(r"^#\d+ +", "", frame).splitlines() for frame in (before, after))
     (left[0], given), (right[0], taken) = (split_arguments(without_contents(frame[0])) for frame in (left, right))
     is_line_0 = any(line.endswith(":0") for line in lines)
     if left[0] != right[0] and (left[0].rpartition(" at ")[0] != right[0].rpartition(" at ")[0] or right[0].rpartition(" at ")[2] not in lines and not is_line_0):
@@ -309,12 +360,14 @@ def check_stops(work, layout, tally):
     rewriting = work.rewritten(layout)
     before, after = Image(rewriting, False), Image(rewriting, True)
     hot_cold = layout == "profiled" and work.build.machine == "alpha"
+    is_clang = work.build.compilers == debug_images.CLANG
+    hidden = is_clang and layout in HIDDEN
     drawn = work.shared("plan", lambda: plan(work, before))
     drawn = [(old, passes) for old, passes in drawn if old in rewriting.news]
     old_stops = [[old, [old], passes] for old, passes in drawn]
     new_stops = [[old, rewriting.news[old], passes] for old, passes in drawn]
-    first = work.shared(("stops", str(old_stops)), lambda: run(work, before, stops=old_stops))
-    second = run(work, after, stops=new_stops)
+    first = work.shared(("stops", hidden, str(old_stops)), lambda: run(work, before, hidden, stops=old_stops))
+    second = run(work, after, hidden, stops=new_stops)
     common.expect(first["stops"], "no stop was reached in the original")
     problems = debug_images.Problems()
     reached = [[stop[0] for stop in each["stops"]] for each in (first, second)]
@@ -330,23 +383,25 @@ def check_stops(work, layout, tally):
         problems.add("order of stops", f"stop {at}: {orders[0][at:at + 3]} became {orders[1][at:at + 3]}")
     by_key = {key: stop for key, *stop in second["stops"]}
     counts = collections.Counter()
-    for key, text, places in first["stops"]:
+    for key, text, places, _ in first["stops"]:
         if key not in by_key:
             continue
+        new_text, new_places, tail_calls = by_key[key]
         one = split_frames(before.normal(text, first["bias"]))
-        other = split_frames(after.normal(by_key[key][0], second["bias"]))
+        other = split_frames(after.normal(new_text, second["bias"]))
         where = f"at {key:#x}, now {' '.join(map(hex, rewriting.news[key]))}"
-        if len(one) != len(other):
+        pairs = pair_frames(one, other, tail_calls)
+        if pairs is None:
             problems.add("number of frames", f"{where}: {len(one)} became {len(other)}")
-        in_place = same_places(places, by_key[key][1])
-        for level, (left, right, lines) in enumerate(zip(one, other, lines_of_frames(work, key, text, first["bias"]))):
-            counts.update(compare_frame(left, right, lines, in_place[level], where, problems), frames=1)
+            continue
+        lines, in_place = lines_of_frames(work, key, text, first["bias"]), same_places(places, new_places, pairs)
+        for at, level in pairs:
+            counts.update(compare_frame(one[at], other[level], lines[at], in_place[at], where, problems), frames=1)
     tally.add(stops=len(first["stops"]), **counts)
-    if os.environ.get("X"): print(work.build.name, layout, dict(counts))
     common.expect(not problems, f"{len(first['stops'])} stops\n    {debug_images.describe(problems)}")
     for kind, what in (("values", "values are optimized out in the output only"), ("at_entry", "values at entry are in the input only")):
         lost, number = counts[f"{kind}_without"], counts[kind]
-        common.expect(lost <= most_of(number), f"{lost} of {number} {what}")
+        common.expect(lost <= (most_of(number) if hot_cold or is_clang else 0), f"{lost} of {number} {what}")
 
 
 # --- Lines ----------------------------------------------------------------------------------------------------------
