@@ -10,6 +10,7 @@ AddressPool::AddressPool(std::span<const uint8_t> section, const AddressMap& map
       budget_(budget),
       contents_(section.begin(), section.end()),
       is_start_(section.size() / 4 + 1),
+      is_return_(section.size() / 4 + 1),
       is_done_(section.size() / 4 + 1) {}
 
 uint64_t AddressPool::place(const Unit& unit, uint64_t index) const {

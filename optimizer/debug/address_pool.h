@@ -30,6 +30,16 @@ class AddressPool {
   bool has_doubtful(const Unit& unit, uint64_t limit);
   /// An entry uses the address as the start of code.
   void use_as_start(const Unit& unit, uint64_t index);
+  bool is_start(const Unit& unit, uint64_t index) const {
+    return is_start_[place(unit, index) / 4];
+  }
+  /// An entry will use the address as a return address.
+  void expect_return(const Unit& unit, uint64_t index) {
+    is_return_[place(unit, index) / 4] = true;
+  }
+  bool is_return(const Unit& unit, uint64_t index) const {
+    return is_return_[place(unit, index) / 4];
+  }
   /// An entry uses the address as a return address, which is `address` now. Returns the number
   /// under which the entry finds it; nullopt: what starts there has the place, and DWARF 4 cannot
   /// add another.
@@ -48,7 +58,7 @@ class AddressPool {
   const AddressMap& map_;
   Budget& budget_;
   std::vector<uint8_t> contents_;
-  std::vector<bool> is_start_, is_done_;  // by place / 4
+  std::vector<bool> is_start_, is_return_, is_done_;  // by place / 4
   struct Part {
     uint64_t end = 0;
     unsigned header = 0;          // its size in front of the part; 0: there is none

@@ -48,6 +48,9 @@ class Rewriter {
   std::vector<uint8_t>& out(const Unit& unit) { return unit.in_types_section ? types_ : info_; }
 
   void read_bases(Unit& unit, const Entry& entry);
+  void find_numbers(const Unit& unit, const Entry& entry);
+  bool may_do_without_start(const Unit& unit, const Entry& entry, size_t index) const;
+  void settle_numbers();
   void find_pieces(Unit& unit, Entry& entry);
   void find_file(const Unit& unit, const Entry& entry);
   bool keeps_its_inside(const Unit& unit, const Entry& entry);
@@ -89,6 +92,14 @@ class Rewriter {
   /// Entries in pieces whose declarations are not, in the order in which units are walked.
   std::vector<uint64_t> in_pieces_;  // keys
   size_t next_in_pieces_ = 0;
+  struct Start {
+    const Unit* unit = nullptr;
+    Declaration* declaration = nullptr;
+    uint64_t entry = 0;  // key
+    uint64_t number = 0;
+  };
+  std::vector<Start> starts_;
+  std::set<uint64_t> without_start_;  // keys of entries with ranges in the place of a number
 };
 
 std::vector<uint8_t> copy(std::span<const uint8_t> bytes) {
@@ -165,16 +176,53 @@ void Rewriter::read_bases(Unit& unit, const Entry& entry) {
     unit.low_pc = entries_.address_in(unit, entry, entry.declaration->low_pc);
 }
 
-/// Decides whether an entry needs ranges.
-void Rewriter::find_pieces(Unit& unit, Entry& entry) {
+/// Notes what an entry uses numbers of .debug_addr for.
+void Rewriter::find_numbers(const Unit& unit, const Entry& entry) {
   Declaration& declaration = *entry.declaration;
   for (size_t i = 0; i < declaration.attributes.size(); ++i) {
     const Attribute& attribute = entry.attribute(i);
-    if (!is_address_index(attribute.form) || attribute.name == dwarf::DW_AT_call_return_pc)
-      continue;
+    if (!is_address_index(attribute.form)) continue;
     ByteReader reader = entries_.reader_at(unit, entry.places[i]);
-    pool_.use_as_start(unit, read_address_index(attribute.form, reader));
+    const uint64_t number = read_address_index(attribute.form, reader);
+    if (attribute.name == dwarf::DW_AT_call_return_pc)
+      pool_.expect_return(unit, number);
+    else if (may_do_without_start(unit, entry, i))
+      starts_.push_back({&unit, &declaration, key_of(unit, entry.offset), number});
+    else
+      pool_.use_as_start(unit, number);
   }
+}
+
+/// Whether an attribute is the start of code that a list of ranges can say as well, and no return
+/// address.
+bool Rewriter::may_do_without_start(const Unit& unit, const Entry& entry, size_t index) const {
+  const Declaration& declaration = *entry.declaration;
+  if (index != declaration.low_pc || entry.is_root || !declaration.has_extent()) return false;
+  const ExtentFields fields = extent_fields(declaration, unit.form);
+  if (!fields.possible || fields.ranges_in_low) return false;
+  const auto extent = entries_.extent_of(unit, entry);
+  return extent && extent->first < extent->second && map_.is_code(extent->first) &&
+         map_.find(extent->first) != map_.find_behind(extent->first);
+}
+
+/// Where a number of .debug_addr is the start of code and a return address, and the two move apart,
+/// the entries of the code get ranges, which need no number: one of them would have to get another
+/// number, which may take more bytes than there are.
+void Rewriter::settle_numbers() {
+  for (const Start& start : starts_) {
+    const Unit& unit = *start.unit;
+    if (pool_.is_start(unit, start.number) || !pool_.is_return(unit, start.number)) {
+      pool_.use_as_start(unit, start.number);
+      continue;
+    }
+    entries_.abbreviations_of(unit).add_copy_in_pieces(*start.declaration);
+    without_start_.insert(start.entry);
+  }
+}
+
+/// Decides whether an entry needs ranges.
+void Rewriter::find_pieces(Unit& unit, Entry& entry) {
+  Declaration& declaration = *entry.declaration;
   // An entry point is what its first piece is: gdb takes no other form (entry_points.cc).
   if (declaration.tag == dwarf::DW_TAG_entry_point) return;
   const bool is_procedure = declaration.tag == dwarf::DW_TAG_subprogram && !unit.in_types_section;
@@ -235,8 +283,9 @@ void Rewriter::choose_abbreviation(const Unit& unit, Entry& entry) {
   const bool is_listed = next_in_pieces_ < in_pieces_.size() &&
                          in_pieces_[next_in_pieces_] == key_of(unit, entry.offset);
   if (is_listed) ++next_in_pieces_;
-  entry.in_pieces = is_listed || declaration.in_pieces;
-  if (!is_listed || declaration.in_pieces) return;
+  const bool is_alone = is_listed || without_start_.contains(key_of(unit, entry.offset));
+  entry.in_pieces = is_alone || declaration.in_pieces;
+  if (!is_alone || declaration.in_pieces) return;
   ByteWriter number;
   number.uleb128(declaration.copy_in_pieces);
   std::ranges::copy(number.bytes(), out(unit).data() + entry.offset);
@@ -518,6 +567,7 @@ struct Rewriter::FirstPass {
       rewriter.pool_.move(unit);
       rewriter.find_file(unit, entry);
     }
+    rewriter.find_numbers(unit, entry);
     rewriter.find_pieces(unit, entry);
   }
   void enter(const Entry*) {}
@@ -545,6 +595,7 @@ struct Rewriter::SecondPass {
 
 void Rewriter::run(NewImage& output) {
   for (Unit& unit : units_) entries_.walk(unit, FirstPass{*this, unit});
+  settle_numbers();
   for (Unit& unit : units_) {
     scopes_.start_unit();
     entries_.walk(unit, SecondPass{*this, unit});

@@ -230,7 +230,7 @@ ExtentFields extent_fields(const Declaration& declaration, const dwarf::FormPara
     fields.possible = true;
     if (is_unit && (low.form == dwarf::DW_FORM_addr || is_address_index(low.form)))
       fields.low_name = dwarf::DW_AT_low_pc;  // the base of the lists of the unit
-    else if (!declaration.has_entry_pc && form.Version >= 3)
+    else if (!declaration.has_entry_pc && form.Version >= 3 && low.form == dwarf::DW_FORM_addr)
       fields.low_name = dwarf::DW_AT_entry_pc;
   } else if (fixed_size(low.form, form).value_or(0) >= needed) {
     fields.possible = true;

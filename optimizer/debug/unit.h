@@ -87,7 +87,9 @@ struct Declaration {
 using AttributeSet = uint64_t;
 
 /// What becomes of the fields of low_pc and high_pc when an entry gets ranges. The fields' bytes
-/// stay where they are, so that no offset of an entry changes.
+/// stay where they are, so that no offset of an entry changes. The ranges begin where the code is
+/// entered, so an entry point is said once more only where that costs nothing: a number of
+/// .debug_addr may be needed for a return address.
 struct ExtentFields {
   bool possible = false;       // one of the fields has room for an offset
   bool ranges_in_low = false;  // the offset stands in low_pc's field
