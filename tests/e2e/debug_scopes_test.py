@@ -200,11 +200,7 @@ class Comparison:
         self.problems = debug_images.Problems()
         self.index_before = {(entry.section, entry.offset): number for number, entry in enumerate(self.before)}
         self.index_after = {(entry.section, entry.offset): number for number, entry in enumerate(self.after)}
-        self.starts = {low for entry in self.before for low, _ in entry.ranges() or ()}
-        # clang numbers addresses. A number in one byte cannot become that of an address behind 128 others.
-        sections = debug_readers.sections(rewriting.image.read_bytes())
-        self.pool_is_large = sections.get(".debug_addr", (0, 0))[1] > 8 * 128
-        self.has_entry_points = ".debug_names" not in sections
+        self.has_entry_points = ".debug_names" not in debug_readers.sections(rewriting.image.read_bytes())
         self.returns_before = returns(rewriting.before)
         self.returns_after = returns(rewriting.instructions)
         self.group = 16 if rewriting.work.build.machine == "ia64" else 1  # bytes of a bundle
@@ -241,7 +237,7 @@ class Comparison:
         pieces = len(ranges or [0])
         if text is None:
             if pieces < 2 or self.has_entry_points:
-                self.lost_callee(one, other)
+                self.problems.add("call site without its callee", one.describe())
             return
         point = self.entry_points.get(address(text))
         if point is None:
@@ -255,11 +251,6 @@ class Comparison:
             self.problems.add("entry point of another procedure", f"{one.describe()}: {point.ranges()} {ranges[:2]}")
         elif symbol not in self.symbols.names(ranges[0][0]):
             self.problems.add("name of an entry point", f"{one.describe()}: {symbol!r} {self.symbols.names(ranges[0][0])}")
-
-    def lost_callee(self, one, other):
-        """A call that loses its return address may have no room for another attribute."""
-        if not (self.pool_is_large and "call_return_pc" in one.attributes and "call_return_pc" not in other.attributes):
-            self.problems.add("call site without its callee", one.describe())
 
     def attributes(self, one, other):
         is_call = one.tag in CALL_SITES
@@ -376,8 +367,6 @@ class Comparison:
                 continue
             call = self.returns_before.get(old)
             if call not in self.moved:
-                continue
-            if new is None and self.pool_is_large and old in self.starts:
                 continue
             if self.returns_after.get(new) not in self.moved[call]:
                 self.problems.add("call site", f"{one.describe()}: the return address {old:#x} became {new if new is None else hex(new)}")

@@ -45,13 +45,10 @@ MOST_HITS = 20
 MOST_PASSES = 6
 CANDIDATES = 8  # instructions drawn for each stop, since many are not executed
 GDB_TIMEOUT = 600.0
-# In these layouts many calls of Clang's code have no return address (optimizer/debug/README.md, limits), and gdb no values
-# that come from the caller. So gdb sees all of the program without call sites; debug_scopes_test.py compares call sites.
-HIDDEN = ("random", "scatter")
 CLOCKS = ("setseed", "randseed")  # procedures with variables that hold the time: Lua's
 LAYOUTS = debug_images.LAYOUTS | debug_images.NO_HOT_COLD
 # The share of values that may be missing in the output only, and of stops that may be missed there, with hot-cold
-# optimization of Alpha's code; and of values of Clang's code, of which some calls have no return address.
+# optimization of Alpha's code.
 MOST_WITHOUT = 0.01
 MISSING = "<optimized out>"
 INSIDE, NEW_CODE = "code inside of an instruction", "code that is new"
@@ -124,15 +121,11 @@ class Image:
         return re.sub(r"\b0x[0-9a-f]+\b", address, text)
 
 
-def run(work, image, are_calls_hidden=False, **wanted):
+def run(work, image, **wanted):
     """Runs gdb on a copy of the image; returns what debug_stops_gdb.py says."""
     build, folder = work.build, pathlib.Path(tempfile.mkdtemp(dir=work.scratch.path))  # of one length, since the program sees its path
     copy, result = folder / "image", folder / "result"
-    if are_calls_hidden:
-        debug_readers.hide_call_sites(image.path, copy)
-        copy.chmod(0o755)
-    else:
-        shutil.copy(image.path, copy)
+    shutil.copy(image.path, copy)
     source, remote = build.source, build.machine != "x86_64"
     job = {
         **{"stops": [], "lines": [], "most_hits": MOST_HITS, "frames": FRAMES},
@@ -198,7 +191,7 @@ def plan(work, image):
     olds = sorted(own_instructions(work))
     drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
     passes = {old: generator.randint(1, MOST_PASSES) for old in drawn}
-    trial = run(work, image, True, stops=[[old, [old], passes[old]] for old in drawn], frames=0)
+    trial = run(work, image, stops=[[old, [old], passes[old]] for old in drawn], frames=0)
     reached = [key for key, *_ in trial["stops"]]
     return [(old, passes[old]) for old in sorted(generator.sample(reached, min(len(reached), STOPS)))]
 
@@ -360,14 +353,12 @@ def check_stops(work, layout, tally):
     rewriting = work.rewritten(layout)
     before, after = Image(rewriting, False), Image(rewriting, True)
     hot_cold = layout == "profiled" and work.build.machine == "alpha"
-    is_clang = work.build.compilers == debug_images.CLANG
-    hidden = is_clang and layout in HIDDEN
     drawn = work.shared("plan", lambda: plan(work, before))
     drawn = [(old, passes) for old, passes in drawn if old in rewriting.news]
     old_stops = [[old, [old], passes] for old, passes in drawn]
     new_stops = [[old, rewriting.news[old], passes] for old, passes in drawn]
-    first = work.shared(("stops", hidden, str(old_stops)), lambda: run(work, before, hidden, stops=old_stops))
-    second = run(work, after, hidden, stops=new_stops)
+    first = work.shared(("stops", str(old_stops)), lambda: run(work, before, stops=old_stops))
+    second = run(work, after, stops=new_stops)
     common.expect(first["stops"], "no stop was reached in the original")
     problems = debug_images.Problems()
     reached = [[stop[0] for stop in each["stops"]] for each in (first, second)]
@@ -401,7 +392,7 @@ def check_stops(work, layout, tally):
     common.expect(not problems, f"{len(first['stops'])} stops\n    {debug_images.describe(problems)}")
     for kind, what in (("values", "values are optimized out in the output only"), ("at_entry", "values at entry are in the input only")):
         lost, number = counts[f"{kind}_without"], counts[kind]
-        common.expect(lost <= (most_of(number) if hot_cold or is_clang else 0), f"{lost} of {number} {what}")
+        common.expect(lost <= (most_of(number) if hot_cold else 0), f"{lost} of {number} {what}")
 
 
 # --- Lines ----------------------------------------------------------------------------------------------------------
