@@ -26,8 +26,6 @@ import debug_readers
 LARGE = bool(os.environ.get("RESPIKE_DEBUG_LARGE"))
 GROUPS = 3  # of rows, as far as gdb looks back
 GDB_PLACES = 1_000_000 if LARGE else 1_500
-# gdb 13 overflows a buffer at calls of procedures with more than two ranges, so gdb sees these layouts without call sites.
-HIDDEN = ("random", "scatter")
 STALE = ("info", "abbrev", "line", "rnglists", "loclists", "ranges", "loc", "aranges", "addr")
 
 
@@ -83,26 +81,26 @@ def compare_symbols(rewriting):
     return problems
 
 
-def gdb_of_input(work, hidden):
+def gdb_of_input(work):
     """What gdb says of the input, and the addresses whose places it was asked for."""
     addresses = sorted(work.instructions)
     chosen = sorted(random.Random(work.build.name).sample(addresses, min(len(addresses), GDB_PLACES)))
-    return chosen, debug_readers.gdb_says(work.image, chosen, hidden)
+    return chosen, debug_readers.gdb_says(work.image, chosen)
 
 
-def compare_gdb(rewriting, hidden):
-    """gdb's view of some instructions, and of all names; without call sites if `hidden`. gdb prefers statements among the
+def compare_gdb(rewriting):
+    """gdb's view of some instructions, and of all names. gdb prefers statements among the
     rows of an address, and takes a line before for the line 0; so gdb's line of an output may be that of llvm-symbolizer,
     any line where llvm-symbolizer says 0, and that of a row shortly in front."""
     problems, work = debug_images.Problems(), rewriting.work
-    chosen, before = work.shared(("gdb", hidden), lambda: gdb_of_input(work, hidden))
+    chosen, before = work.shared("gdb", lambda: gdb_of_input(work))
     lines = work.shared("lines", lambda: lines_of_input(work))
     places, kept = dict(zip(chosen, before["places"])), set(rewriting.kept)
     at = debug_readers.lines_at(rewriting.output)
     row_addresses = sorted(at)
     rows_at = [at[address] for address in row_addresses]
     pairs = [(new, old) for old in chosen for new in rewriting.news.get(old, [old] if old in kept else [])]
-    after = debug_readers.gdb_says(rewriting.output, [new for new, _ in pairs], hidden)
+    after = debug_readers.gdb_says(rewriting.output, [new for new, _ in pairs])
     for (new, old), other in zip(pairs, after["places"]):
         one = places[old]
         if work.build.is_split:
@@ -122,11 +120,8 @@ def compare_gdb(rewriting, hidden):
         for line in sorted(after[kind] - before[kind]):
             problems.add(f"gdb lists more {kind}", line)
     for line in sorted(after["complaints"] - before["complaints"]):
-        # What hot-cold optimization made stale, and return addresses that have no number of their own in clang's pool
-        # (optimizer/debug/README.md).
+        # What hot-cold optimization made stale (optimizer/debug/README.md).
         if "call_value for DW_TAG_call_site child" in line and work.build.machine == "alpha":
-            continue
-        if "missing DW_AT_call_return_pc" in line and "clang" in work.build.name:
             continue
         problems.add("gdb complains", line)
     return problems
@@ -173,7 +168,7 @@ def check_layout(work, layout, tally):
     for found in (
         compare_lines(rewriting),
         compare_symbols(rewriting),
-        compare_gdb(rewriting, layout in HIDDEN),
+        compare_gdb(rewriting),
         compare_complaints(rewriting, tally),
     ):
         problems.update(found)

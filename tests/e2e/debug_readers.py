@@ -141,7 +141,11 @@ def verify_complaints(image):
             done = common.run_command([DWARFDUMP, "--verify", copy], timeout=VERIFY_TIMEOUT, cwd=image.parent)
         except common.Failure:
             raise NoEnd from None
-        return _lines(done, copy, r"error:|warning:|rror\(s\)|detected") + collections.Counter([common.describe_status(done.status)])
+        found = _lines(done, copy, r"error:|warning:|rror\(s\)|detected") + collections.Counter([common.describe_status(done.status)])
+        # Headers of units before DWARF 5 have no type; LLVM takes all of these for compilation units.
+        if found.pop("error: Compilation unit type (DW_UT_compile) and root DIE (DW_TAG_partial_unit) do not match.", 0):
+            found.pop("error: Mismatched unit type occurred N time(s).", 0)
+        return found
 
 
 def sections(data):
@@ -215,25 +219,20 @@ def _rename_tags(data, at, end):
 UNHELPFUL = "unexpected demangled name"  # of procedures with ranges, where gdb reads names in another way
 
 
-def gdb_says(image, addresses=(), hidden=False):
-    """What gdb reads: {complaints, functions, variables, types: sets of lines, places: a value for each address}. `hidden`:
-    without call sites."""
+def gdb_says(image, addresses=()):
+    """What gdb reads: {complaints, functions, variables, types: sets of lines, places: a value for each address}."""
     with common.Scratch() as own:
-        read = image
-        if hidden:
-            read = own.file(image.name)
-            hide_call_sites(image, read)
         job, result = own.file("job"), own.file("result")
         job.write_text(json.dumps({"addresses": list(addresses), "result": str(result)}))
         script = pathlib.Path(__file__).with_name("debug_symbols_gdb.py")
         environment = {**os.environ, "DEBUG_JOB": str(job), "PYTHONNOUSERSITE": "1"}
-        command = [GDB, "-nx", "-batch", "-iex", "set complaints 100000", "-iex", "set debuginfod enabled off", "-x", script, read]
+        command = [GDB, "-nx", "-batch", "-iex", "set complaints 100000", "-iex", "set debuginfod enabled off", "-x", script, image]
         done = common.run_command(command, timeout=TIMEOUT, env=environment, cwd=image.parent)
         text = done.stderr.decode(errors="replace")
         common.expect(result.exists(), f"gdb: {why_gdb_ended(text)}")
         said = json.loads(result.read_text())
-    complaints = {_normal(line, read) for line in text.splitlines() if line.strip()}
-    complaints |= {_normal(line, read) for line in said["checks"].splitlines() if line.strip()}
+    complaints = {_normal(line, image) for line in text.splitlines() if line.strip()}
+    complaints |= {_normal(line, image) for line in said["checks"].splitlines() if line.strip()}
     complaints = {line for line in complaints if UNHELPFUL not in line}
     listings = {kind: set(_normal_listing(said[kind])) for kind in ("functions", "variables", "types")}
     return {"complaints": complaints, "places": [tuple(place) for place in said["places"]], **listings}
