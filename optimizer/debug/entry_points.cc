@@ -17,11 +17,11 @@
 //       dwarf_procedure
 //         entry_point  low_pc 0x5000  high_pc 0x18  linkage_name "sum"
 //
-// All versions of gdb take low_pc for the target; LLDB takes the name and finds the procedure by
-// its symbol. The tags keep others away from the unit: a second subprogram of the same code would
-// get into indices by address (LLDB, libbacktrace) and by name; gdb reads a partial unit only when
-// another unit refers into it; and gdb makes a symbol of an entry point of the unit, but passes
-// over the children of a DWARF procedure.
+// gdb takes low_pc for the target; LLDB takes the name and finds the procedure by its symbol. The
+// tags keep others away from the unit: a second subprogram of the same code would get into indices
+// by address (LLDB, libbacktrace) and by name; gdb reads a partial unit only when another unit
+// refers into it; and gdb makes a symbol of an entry point of the unit, but passes over the
+// children of a DWARF procedure.
 //
 // gdb finds no unit that .debug_names does not list, so an image with that section gets none.
 
