@@ -21,6 +21,11 @@ void add_measure_command(CLI::App& app, const std::vector<std::string>& words);
 /// The commands on applications. `words`: likewise, or the words behind `run NAME`.
 void add_application_commands(CLI::App& app, const std::vector<std::string>& words);
 
+/// help, and what shells and installers ask. `words`: those behind `complete`.
+void add_help_commands(CLI::App& app, const std::vector<std::string>& words);
+/// What `respike` alone prints on a terminal: five lines at most, by what the database has.
+void print_next_steps(const CLI::App& app);
+
 /// Thrown to end the command with this status, without another message.
 struct Exit {
   int status;

@@ -5,6 +5,7 @@
 // failure, messages that cannot be printed to stderr are not.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -56,6 +57,8 @@ std::vector<std::string> take_words(const CLI::App& app, int at, int& argc, char
     at = skip_options({&app, app.get_subcommand("run")}, at + 1, argc, argv);
     if (at < argc && std::string_view(argv[at]) == "--") ++at;
     end = begin = std::min(at + 1, argc);
+  } else if (command == "complete") {
+    end = begin = std::min(at + 1, argc);
   } else if (command == "session") {
     at = skip_options({&app, app.get_subcommand("session")}, at + 1, argc, argv);
     end = at;
@@ -84,11 +87,16 @@ int run(int argc, char** argv) {
   respike::cli::add_profile_commands(app);
   respike::cli::add_measure_command(app, words);
   respike::cli::add_application_commands(app, words);
+  respike::cli::add_help_commands(app, words);
   const int command = skip_options({&app}, 1, argc, argv);
   // What `run`, `exec` and `session` start inherits the signals' actions, so they leave them alone.
   const std::string_view name = command < argc ? argv[command] : "";
   if (name != "run" && name != "exec" && name != "session") set_signals();
   words = take_words(app, command, argc, argv);
+  if (argc == 1 && isatty(STDOUT_FILENO) != 0) {
+    respike::cli::print_next_steps(app);
+    return 0;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,30 @@
+#pragma once
+// What may stand where the cursor is: for the completions of shells.
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/description.h"
+
+namespace respike::cli {
+
+struct Completions {
+  bool files = false;                                      // names of files may stand there, too
+  std::vector<std::pair<std::string, std::string>> words;  // and what each is; may be empty
+};
+
+/// Names that the database or files know. `words`: the positional words of the command so far.
+struct NameSource {
+  std::function<std::vector<std::string>()> applications;
+  std::function<std::vector<std::string>(const std::string& application)> images;
+  std::function<std::vector<std::string>(const std::string& file)> procedures;
+};
+
+/// `words`: those behind `respike`, the last one being completed; may be empty text. Words that do
+/// not start with the last word are left out.
+Completions complete(const CommandDescription& root, const std::vector<std::string>& words,
+                     const NameSource& names);
+
+}  // namespace respike::cli

@@ -1,0 +1,198 @@
+// help, what to do next, and two commands for installers and shells: manual pages and completions.
+//
+// All of them say what the parser knows (description.h), so that none can be out of date.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "cli/application_commands.h"
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/completing.h"
+#include "cli/description.h"
+#include "cli/manual.h"
+#include "cli/messages.h"
+#include "environment/describing.h"
+#include "optimizer/base/error.h"
+#include "optimizer/profile/profile_set.h"
+
+namespace respike::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+void print_help(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  std::string before;
+  for (const std::string& word : words) {
+    const auto found =
+        command->get_subcommands([&](const CLI::App* c) { return c->get_name() == word; });
+    if (found.empty())
+      throw CLI::ValidationError(fmt::format("unknown command {}", fmt::join(words, " ")));
+    before += (before.empty() ? "" : " ") + command->get_name();
+    command = found.front();
+  }
+  fmt::print("{}", command->help(before));
+}
+
+/// What to do with an application next, a line.
+std::string next_step(const ApplicationView& view) {
+  const std::string name = shell_word(view.name);
+  bool optimized = false, counted = false, counting = false, grew = false;
+  for (const ImageView& image : view.images) {
+    optimized = optimized || image.optimized;
+    counted = counted || image.profile.confidence > 0;
+    counting = counting || image.instrumented;
+    grew = grew || image.profile_grew;
+  }
+  if (optimized && !grew)
+    return fmt::format(
+        "{} is optimized: respike check {} -- ARGS says what it gains, and respike "
+        "export {} DIR writes the files",
+        name, name, name);
+  if (counted)
+    return fmt::format("{} has {}: respike optimize {} makes it faster", name,
+                       view.images.empty() ? "a profile" : profile_text(view.images[0].profile),
+                       name);
+  if (counting)
+    return fmt::format("{} counts and has not run: respike run {} ARGS, with typical work", name,
+                       name);
+  return fmt::format("{} is registered: respike instrument {} makes it count how it runs", name,
+                     name);
+}
+
+/// Completions wait for nothing: a shell's user does.
+[[noreturn]] void give_up(int) {
+  _exit(0);
+}
+
+std::vector<std::string> procedures_of(const std::string& file, const fs::path& database) {
+  std::set<std::string> names;
+  try {
+    for (const ImageProfile& entry : read_profile_set(file))
+      for (const ProcedureProfile& procedure : entry.profile.procedures)
+        names.insert(procedure.name);
+  } catch (const Error&) {
+    const Database opened(database, Access::read);
+    if (const auto image = opened.find_image(fs::canonical(file)))
+      if (const auto builds = opened.builds(image->id); !builds.empty())
+        for (const auto& procedure : opened.profile(builds.front().id).procedures)
+          names.insert(procedure.name);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> images_of(const std::string& application, const fs::path& database) {
+  std::vector<std::string> names;
+  const Database opened(database, Access::read);
+  for (const ApplicationRow& row : opened.applications())
+    if (row.name == application)
+      for (const ApplicationImage& used : opened.images_of(row.id))
+        if (used.image.optimizable) names.push_back(fs::path(used.image.path).filename());
+  return names;
+}
+
+std::vector<std::string> applications_of(const fs::path& database) {
+  std::vector<std::string> names;
+  const Database opened(database, Access::read);
+  for (const ApplicationRow& row : opened.applications()) names.push_back(row.name);
+  return names;
+}
+
+/// What `f` returns; nothing when it fails: completions say nothing of errors.
+template <typename F>
+std::vector<std::string> or_none(F f) {
+  try {
+    return f();
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+/// The database that the words name, or the default.
+fs::path database_of(const std::vector<std::string>& words) {
+  DatabaseOption option;
+  for (size_t i = 0; i + 1 < words.size(); ++i)
+    if (words[i] == "--db") option.path = words[i + 1];
+  return option.place();
+}
+
+void print_completions(const CLI::App& app, const std::vector<std::string>& words) {
+  std::signal(SIGALRM, give_up);
+  ualarm(180'000, 0);
+  const fs::path database = database_of(words);
+  std::error_code error;
+  const bool there = fs::exists(database, error);
+  const auto asking = [&](auto ask) {
+    return [&, ask](const std::string& what) {
+      return there ? or_none([&] { return ask(what, database); }) : std::vector<std::string>();
+    };
+  };
+  const NameSource names = {.applications =
+                                [&] {
+                                  return there ? or_none([&] { return applications_of(database); })
+                                               : std::vector<std::string>();
+                                },
+                            .images = asking(images_of),
+                            .procedures = asking(procedures_of)};
+  const Completions found = complete(describe(app), words, names);
+  fmt::print("{}\n", found.files ? "files" : "words");
+  for (const auto& [word, text] : found.words)
+    if (word == printable(word)) fmt::print("{}\t{}\n", word, printable(text));
+}
+
+void write_pages(const CommandDescription& command, const CommandDescription& root,
+                 const fs::path& folder) {
+  const std::string text = manual_page(command, root);
+  write_file(folder / (page_name(command) + ".1"), bytes_of(text), {});
+  for (const CommandDescription& each : command.commands) write_pages(each, root, folder);
+}
+
+}  // namespace
+
+void print_next_steps(const CLI::App& app) {
+  fmt::print("{}\n", app.get_description());
+  std::vector<ApplicationView> views;
+  if (const DatabaseOption database; database.exists())
+    with_environment(database, [&](Environment& environment) { views = environment.list(); });
+  if (views.empty()) {
+    fmt::print(
+        "1. link a program with -Wl,-q, and register it: respike register PROGRAM\n"
+        "2. let it count how it runs: respike instrument PROGRAM; respike run PROGRAM ARGS\n"
+        "3. make it faster, and write the file: respike optimize PROGRAM; respike export PROGRAM "
+        "DIR\n");
+  } else {
+    constexpr size_t kMost = 3;
+    for (size_t i = 0; i < std::min(views.size(), kMost); ++i)
+      fmt::print("{}\n", printable(next_step(views[i])));
+  }
+  fmt::print("respike help lists all commands; respike manager opens the window\n");
+}
+
+void add_help_commands(CLI::App& app, const std::vector<std::string>& words) {
+  CLI::App* help = app.add_subcommand("help", "Say what a command does, and its options");
+  auto asked = std::make_shared<std::vector<std::string>>();
+  help->add_option("COMMAND", *asked, "command, of one word or two; none: all");
+  help->callback([&app, asked] { print_help(app, *asked); });
+
+  CLI::App* completing = app.add_subcommand("complete", "For completions of shells");
+  completing->group("");
+  completing->callback([&app, &words] { print_completions(app, words); });
+
+  CLI::App* manual = app.add_subcommand("manual", "Write all manual pages into a folder");
+  manual->group("");
+  auto folder = std::make_shared<std::string>();
+  manual->add_option("DIR", *folder, "folder")->required();
+  manual->callback([&app, folder] {
+    const CommandDescription root = describe(app);
+    fs::create_directories(*folder);
+    write_pages(root, root, *folder);
+  });
+}
+
+}  // namespace respike::cli

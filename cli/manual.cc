@@ -1,0 +1,98 @@
+#include "cli/manual.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "respike_version.h"
+
+namespace respike::cli {
+namespace {
+
+/// Text for roff: hyphens that are typed, backslashes, and no control character at a line's start.
+std::string quoted(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\')
+      result += "\\e";
+    else if (c == '-')
+      result += "\\-";
+    else if ((c == '.' || c == '\'') && (result.empty() || result.back() == '\n'))
+      result += fmt::format("\\&{}", c);
+    else
+      result += c;
+  }
+  return result;
+}
+
+/// "\fB\-\-image\fR \fIFILE\fR".
+std::string heading(const ArgumentDescription& argument) {
+  if (argument.flags.empty()) return "\\fI" + quoted(argument.name) + "\\fR";
+  std::vector<std::string> flags;
+  for (const std::string& flag : argument.flags) flags.push_back("\\fB" + quoted(flag) + "\\fR");
+  std::string text = fmt::format("{}", fmt::join(flags, ", "));
+  if (!argument.value.empty()) text += " \\fI" + quoted(argument.value) + "\\fR";
+  return text;
+}
+
+std::string item(const ArgumentDescription& argument) {
+  std::string text = argument.text;
+  if (!argument.standard.empty()) text += fmt::format(" (default {})", argument.standard);
+  return fmt::format(".TP\n{}\n{}\n", heading(argument), quoted(text));
+}
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+std::string sentence(std::string text) {
+  if (!text.empty() && text.back() != '.') text += '.';
+  return text;
+}
+
+std::string command_list(const CommandDescription& command) {
+  std::string text;
+  for (const CommandDescription& each : command.commands)
+    text += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", quoted(page_name(each)),
+                        quoted(sentence(each.summary)));
+  return text;
+}
+
+}  // namespace
+
+std::string page_name(const CommandDescription& command) {
+  return fmt::format("{}", fmt::join(command.words, "-"));
+}
+
+std::string manual_page(const CommandDescription& command, const CommandDescription& root) {
+  const std::string name = page_name(command);
+  std::string text =
+      fmt::format(".TH {} 1 \"\" \"Respike {}\" \"Respike\"\n", upper(name), kVersion);
+  std::string summary = command.summary;
+  if (!summary.empty() && summary.back() == '.') summary.pop_back();
+  text += fmt::format(".SH NAME\n{} \\- {}\n", quoted(name), quoted(summary));
+  text += fmt::format(".SH SYNOPSIS\n.nf\n{}\n.fi\n", quoted(command.usage()));
+  text += fmt::format(".SH DESCRIPTION\n{}\n", quoted(sentence(command.summary)));
+  for (const std::string& note : command.notes) text += ".PP\n" + quoted(note) + "\n";
+  if (!command.positionals.empty()) {
+    text += ".SH ARGUMENTS\n";
+    for (const ArgumentDescription& each : command.positionals) text += item(each);
+  }
+  text += ".SH OPTIONS\n";
+  for (const ArgumentDescription& each : command.options) text += item(each);
+  if (!command.commands.empty()) text += ".SH COMMANDS\n" + command_list(command);
+  if (&command == &root)
+    text +=
+        ".SH ENVIRONMENT\n.TP\n\\fBRESPIKE_DB\\fR\nthe database, where \\fB\\-\\-db\\fR does not "
+        "name another one\n.SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nthe work could not be done: one "
+        "sentence says why\n.TP\n2\nwrong usage\n.PP\nCommands that run programs end as the "
+        "programs do, and with 125 when they could not run them.\n";
+  else
+    text += ".SH SEE ALSO\n\\fBrespike\\fR(1)\n";
+  return text;
+}
+
+}  // namespace respike::cli
