@@ -8,8 +8,11 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/application_commands.h"
+#include "cli/messages.h"
+#include "environment/describing.h"
 
 namespace respike::cli {
 namespace {
@@ -18,6 +21,7 @@ struct AttendArguments {
   long long application = 0;
   unsigned long long before = 0;
   std::string library, images, ran, program;
+  std::vector<long long> applications;
   int signal = 0;
 };
 
@@ -37,6 +41,18 @@ void print_version(const AttendArguments& arguments, const DatabaseOption& datab
   environment.tell_of_opened();
 }
 
+/// Says on standard error, which is that of a command that has ended, what runs were counted.
+void print_counted(const AttendArguments& arguments, const DatabaseOption& database) {
+  constexpr unsigned kSeconds = 5;
+  alarm(kSeconds);  // whatever keeps the line from being printed, nobody shall wait for it
+  const std::vector<Id> applications(arguments.applications.begin(), arguments.applications.end());
+  const auto counted = open_environment(database).counted_since(applications, arguments.before);
+  const std::string text = counted_text(counted);
+  if (!text.empty()) complain(text);
+  for (const CountedRuns& each : counted)
+    if (each.runs == 0) complain("warning: " + uncounted_text(each));
+}
+
 }  // namespace
 
 void add_attend_command(CLI::App& app, const SharedDatabase& database) {
@@ -54,6 +70,11 @@ void add_attend_command(CLI::App& app, const SharedDatabase& database) {
   opened->add_option("LIBRARY", arguments->library)->required();
   opened->add_option("BEFORE", arguments->before)->required();
   opened->callback([arguments, database] { print_version(*arguments, *database); });
+
+  CLI::App* counted = attend->add_subcommand("counted", "Say how many runs were counted");
+  counted->add_option("SINCE", arguments->before)->required();
+  counted->add_option("APPLICATION", arguments->applications)->required();
+  counted->callback([arguments, database] { print_counted(*arguments, *database); });
 
   CLI::App* fault = attend->add_subcommand("fault", "Note that a program has died");
   fault->add_option("APPLICATION", arguments->application)->required();

@@ -1,5 +1,5 @@
 // What the attendant of programs does (tas/attendant.h): merges counter files, makes versions of
-// libraries that programs open, and notes how programs end.
+// libraries that programs open, notes how programs end, and says how many runs a command counted.
 //
 // A test-suite may start a program so often that counter files fill the disk. So the attendant of a
 // command merges them whenever a hundred wait. What is left at the end, the next command of Respike
@@ -23,7 +23,9 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <fstream>
+#include <utility>
 
 #include "environment/environment.h"
 #include "environment/file_lock.h"
@@ -101,8 +103,9 @@ Counters counters_of(const std::string& options) {
 
 }  // namespace
 
-/// Starts an attendant for this process. `merges`: merges counter files, too.
-Attendant Environment::start_attendant(bool merges) const {
+/// Starts an attendant for this process. `merges`: merges counter files, too. `report`: ends the
+/// command's output (Duties::report).
+Attendant Environment::start_attendant(bool merges, std::function<void()> report) const {
   const fs::path database = fs::absolute(database_.path()), spool = fs::absolute(database_.spool()),
                  files = fs::absolute(database_.files());
   Duties duties;
@@ -123,12 +126,22 @@ Attendant Environment::start_attendant(bool merges) const {
     const int file = open((files / kEnding).c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file >= 0) flock(file, LOCK_SH);
   };
+  duties.report = std::move(report);
   duties.fault = [=](const AnnouncedEnd& end) {
     call_respike(database, {"attend", "fault", std::to_string(end.application), end.images,
                             std::to_string(WTERMSIG(end.end.status)),
                             end.original ? "original" : "optimized", end.program});
   };
   return Attendant(duties);
+}
+
+/// Lets `respike attend counted` print what was counted from now on.
+std::function<void()> Environment::report_of_counted(const std::vector<Id>& applications) const {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  std::vector<std::string> words = {"attend", "counted", std::to_string(nanoseconds)};
+  for (const Id application : applications) words.push_back(std::to_string(application));
+  return [database = fs::absolute(database_.path()), words] { call_respike(database, words); };
 }
 
 std::optional<ApplicationRow> Environment::application_of(Id number) const {

@@ -73,6 +73,30 @@ std::string shell_word(const std::string& text) {
   return quoted + "'";
 }
 
+std::string counted_text(const std::vector<CountedRuns>& counted) {
+  std::string text;
+  uint64_t runs = 0;
+  for (const CountedRuns& each : counted) {
+    if (each.runs == 0) continue;
+    text += fmt::format("{}{} of {}", text.empty() ? "" : " and ", runs_text(double(each.runs)),
+                        each.name);
+    runs += each.runs;
+  }
+  if (!text.empty()) text += runs == 1 ? " was counted" : " were counted";
+  return text;
+}
+
+std::string uncounted_text(const CountedRuns& counted) {
+  const std::string which =
+      counted.programs.size() == 1
+          ? counted.programs.front()
+          : fmt::format("the {} programs that are registered", counted.programs.size());
+  return fmt::format(
+      "no run of {} was counted: {} did not run as the registered file; copies elsewhere, files "
+      "that have changed, and what valgrind or an emulator runs are not counted",
+      counted.name, which);
+}
+
 std::string registered_text(const RegisterResult& result) {
   return result.name + (result.added ? ": registered" : ": was registered already");
 }

@@ -26,6 +26,11 @@ std::string made_text(const ImageView& view);
 /// The text as a word of a shell. Example: v 3/out becomes 'v 3/out'.
 std::string shell_word(const std::string& text);
 
+/// "3 runs of jq and 1 run of lua were counted"; empty: not a single one.
+std::string counted_text(const std::vector<CountedRuns>& counted);
+/// "no run of jq was counted: ...", with what may be the reason.
+std::string uncounted_text(const CountedRuns& counted);
+
 /// "SIGSEGV".
 std::string signal_name(int signal);
 /// Why the original runs in mode optimized, and what can be done.

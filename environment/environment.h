@@ -134,6 +134,13 @@ struct ApplicationView {
   std::vector<const ImageView*> programs() const;
 };
 
+/// What a command counted of an application.
+struct CountedRuns {
+  std::string name;
+  std::vector<std::string> programs;  // paths of what counts when it is executed, or loaded
+  uint64_t runs = 0;
+};
+
 struct RunOptions {
   std::string program;  // which of the application's programs, by path or file name; empty: its
                         // only one
@@ -255,6 +262,10 @@ class Environment {
   void tell_of_opened();
   /// For the attendant: merges when so many counter files wait that they might fill the disk.
   void merge_if_many(const std::function<void(std::string)>& warn = {});
+  /// For the attendant: how many runs of these applications have been counted since a moment, in
+  /// nanoseconds since 1970, whoever started them; merged or not.
+  std::vector<CountedRuns> counted_since(const std::vector<Id>& applications,
+                                         uint64_t moment) const;
   /// For the attendant: notes the end of a program that it has watched.
   void note_announced_fault(const AnnouncedEnd& end);
   /// Merges the counter files that runs left, and registers libraries that runs opened.
@@ -359,8 +370,11 @@ class Environment {
                                                         const RunOptions& options);
   void intercept(std::vector<InterceptedProgram> programs, const std::vector<int>& applications,
                  std::vector<InterceptedLibrary> libraries,
-                 const std::function<void(const std::string&)>& warn);
-  Attendant start_attendant(bool merges) const;
+                 const std::function<void(const std::string&)>& warn,
+                 const std::function<void()>& report = {});
+  Attendant start_attendant(bool merges, std::function<void()> report = {}) const;
+  std::function<void()> report_of_counted(const std::vector<Id>& applications) const;
+  uint64_t runs_since(Id image, uint64_t moment) const;
   MergeResult collect(bool snapshots);
   static void note_end(const std::filesystem::path& files, const ProgramEnd& end);
   struct Ran {

@@ -80,6 +80,12 @@ void leave_all_but(const std::vector<int>& kept) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+/// Whether the number is an open file that the command has, too: not one of Respike's own.
+bool is_inherited(int file) {
+  const int flags = fcntl(file, F_GETFD);
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0;
+}
+
 }  // namespace
 
 bool is_fault(int signal) {
@@ -101,9 +107,12 @@ Attendant::Attendant(const Duties& duties) {
     const long child = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
     if (child == 0) {
       if (stays || fork() == 0) {
-        leave_all_but({own, socket_, begin[0]});
+        std::vector<int> kept = {own, socket_, begin[0]};
+        const bool reports = duties.report && is_inherited(STDERR_FILENO);
+        if (reports) kept.push_back(STDERR_FILENO);
+        leave_all_but(kept);
         if (send(5, "+", 1, MSG_NOSIGNAL) != 1) _exit(1);
-        AttendantServer(duties, 3, number, 4, 5).attend();
+        AttendantServer(duties, 3, number, 4, 5, reports ? 6 : -1).attend();
       }
       _exit(0);
     }

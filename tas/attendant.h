@@ -41,6 +41,10 @@ struct Duties {
   std::function<void(const ProgramEnd& end)> counted;
   /// The command has ended, and what is left is being noted: called at once, before that.
   std::function<void()> ending;
+  /// The command has ended: what is printed on standard error, which is the command's there, ends
+  /// the command's output. In a process of its own, for which nobody waits longer than some
+  /// seconds.
+  std::function<void()> report;
   /// A guarded program has died of a fault. In a process of its own. Until that ends, the original
   /// runs when the versions are to be started again.
   std::function<void(const AnnouncedEnd& end)> fault;

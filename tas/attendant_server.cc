@@ -41,6 +41,7 @@ namespace {
 
 constexpr int kSecond = 1000;  // milliseconds
 constexpr const char* kWork = "work";
+constexpr const char* kReport = "report";
 constexpr const char* kOriginal = "original";
 constexpr size_t kMessage = 8192;      // bytes, at most
 constexpr size_t kConnections = 1000;  // whose message has not come, at most
@@ -85,12 +86,13 @@ uint64_t monotonic_time() {
 }  // namespace
 
 AttendantServer::AttendantServer(const Duties& duties, int command, pid_t number, int socket,
-                                 int begin)
+                                 int begin, int messages)
     : duties_(duties),
       command_(command),
       number_(number),
       socket_(socket),
       begin_(begin),
+      messages_(messages),
       events_(epoll_create1(EPOLL_CLOEXEC)),
       watches_(tells_ends()) {
   if (!watch(command_, EPOLLIN) || !watch(begin_, EPOLLIN)) _exit(1);
@@ -114,7 +116,7 @@ void AttendantServer::forget_file(int file) const {
 bool AttendantServer::is_done(uint64_t since) const {
   const bool may_come = std::ranges::any_of(
       programs_, [&](const auto& program) { return program.second.end.end.process == number_; });
-  const bool waits = (may_come && since < kUnwaited) || !faults_.empty() || notes_;
+  const bool waits = (may_come && since < kUnwaited) || !faults_.empty() || notes_ || reports_;
   return !waits || since >= kLastWait;
 }
 
@@ -129,6 +131,7 @@ void AttendantServer::attend() {
       if (file == command_) {
         end = monotonic_time();
         if (duties_.ending) duties_.ending();
+        report();
         for (const int served : {command_, socket_, begin_})
           if (served >= 0) forget_file(served);
         command_ = socket_ = begin_ = -1;
@@ -254,6 +257,16 @@ void AttendantServer::program_ended(int handle) {
   note_next_fault();
 }
 
+void AttendantServer::report() {
+  if (messages_ < 0) return;
+  const auto action = [this] {
+    if (dup2(messages_, STDERR_FILENO) == STDERR_FILENO) duties_.report();
+  };
+  reports_ = add_worker(action, kReport, messages_);
+  close(messages_);
+  messages_ = -1;
+}
+
 /// One at a time, in their order: the second may tell something of the first.
 void AttendantServer::note_next_fault() {
   if (notes_ || faults_.empty()) return;
@@ -276,6 +289,8 @@ void AttendantServer::worker_ended(int handle) {
   forget_file(handle);
   if (what == kWork) {
     works_ = false;
+  } else if (what == kReport) {
+    reports_ = false;
   } else if (what.empty()) {
     --opens_;
     open_next();

@@ -18,8 +18,9 @@ namespace respike {
 class AttendantServer {
  public:
   /// Ends with the process `number`, whose pidfd is `command`. `begin`: tells when the socket has
-  /// its name.
-  AttendantServer(const Duties& duties, int command, pid_t number, int socket, int begin);
+  /// its name. `messages`: where Duties::report writes; -1: that is not done.
+  AttendantServer(const Duties& duties, int command, pid_t number, int socket, int begin,
+                  int messages);
   [[noreturn]] void attend();
 
  private:
@@ -37,6 +38,7 @@ class AttendantServer {
   char answer_to_start(int connection, const std::string& message);
   void program_ended(int handle);
   void worker_ended(int handle);
+  void report();
   void note_next_fault();
   void open_next();
   void forget(const std::string& images);
@@ -45,15 +47,17 @@ class AttendantServer {
   const Duties& duties_;
   int command_;
   pid_t number_;
-  int socket_, begin_, events_;
+  int socket_, begin_, messages_, events_;
   const bool watches_;                 // the kernel tells how processes end
   uint64_t shared_ = 0;                // the mount namespace in which others than programs are
   std::set<int> connections_;          // whose message has not come yet
   std::map<int, Announced> programs_;  // that run, by pidfd
-  // By pidfd: the images whose fault is noted, or kOriginal, kWork, or nothing: a library is made.
+  // By pidfd: the images whose fault is noted, or kOriginal, kWork, kReport, or nothing: a library
+  // is made.
   std::map<int, std::string> workers_;
   bool works_ = false;                 // a worker does Duties::work
   bool notes_ = false;                 // a worker does Duties::fault
+  bool reports_ = false;               // a worker does Duties::report
   int opens_ = 0;                      // workers that make libraries
   std::deque<AnnouncedEnd> faults_;    // that wait to be noted
   std::deque<Opening> openings_;       // that wait for a worker

@@ -76,6 +76,16 @@ class UserWorld(World):
         return outcome
 
 
+def split_counted(outcome):
+    """The outcome of `respike exec` without what the attendant says at the end about counted runs, and that."""
+    lines = outcome.stderr.splitlines(keepends=True)
+    first = len(lines)
+    while first and (b" counted\n" in lines[first - 1] or b"was counted: " in lines[first - 1]) and lines[first - 1].startswith(b"respike: "):
+        first -= 1
+    rest = common.Outcome(outcome.status, outcome.stdout, b"".join(lines[:first]))
+    return rest, b"".join(lines[first:]).decode()
+
+
 def same_behaviour(expected, actual, what):
     expect(
         expected.behaviour() == actual.behaviour(), f"{what}: {common.describe_difference(expected, actual)}: {actual.stderr}"

@@ -10,7 +10,7 @@ import sys
 
 import common
 import ia64_programs
-from applications import UserWorld
+from applications import UserWorld, split_counted
 from common import Skip, expect
 from exec_test import ALPHA, USERS, can_intercept
 
@@ -66,7 +66,7 @@ class Work(UserWorld):
         self.give()
 
     def below(self, script):
-        outcome = self.respike("exec", "lib", "--", "sh", "-c", script)
+        outcome, self.counted = split_counted(self.respike("exec", "lib", "--", "sh", "-c", script))
         expect(not outcome.stderr, f"{script}: {outcome}")
         return outcome.stdout.decode()
 
@@ -107,6 +107,8 @@ def check_native(scratch, user):
         before = work.runs()
         outcome = work.below(script)
         expect(outcome == printed, f"{script}: {outcome!r}")
+        said = f"{loads} run{'s' if loads != 1 else ''} of lib {'were' if loads != 1 else 'was'} counted"
+        expect((said if loads else "no run of lib was counted: ") in work.counted, f"{script}: {work.counted!r}")
         expect(work.runs() == before + loads, f"{script}: {work.runs() - before} loads are counted")
     before = work.runs()
     outcome = work.respike("session", "sh", "-c", "./uses; env -i ./uses")
@@ -123,7 +125,7 @@ def check_native(scratch, user):
     work.ok("register", main, "--name", "app")
     work.ok("instrument", "app")
     before = work.runs()
-    outcome = work.respike("exec", "lib,app", "--", "sh", "-c", "./main ./libvalue.so; ./uses; ./main ./libvalue.so")
+    outcome, _ = split_counted(work.respike("exec", "lib,app", "--", "sh", "-c", "./main ./libvalue.so; ./uses; ./main ./libvalue.so"))
     expect(outcome.stdout == b"63 ./libvalue.so\n30\n63 ./libvalue.so\n" and not outcome.stderr, f"{outcome}")
     expect(work.runs() == before + 3, f"{work.runs() - before} loads are counted")
     expect(work.images("app")["main"]["profile"]["runs"] == 2, "the program")

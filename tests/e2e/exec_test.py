@@ -20,7 +20,7 @@ import time
 
 import common
 import ia64_programs
-from applications import World
+from applications import World, split_counted
 from common import Skip, expect
 
 AS_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -239,7 +239,8 @@ class Work(World):
         return outcome
 
     def exec(self, names, *command, **options):
-        return self.respike("exec", names, "--", *command, cwd=self.folder, **options)
+        outcome, self.counted = split_counted(self.respike("exec", names, "--", *command, cwd=self.folder, **options))
+        return outcome
 
     def shell(self, text, names="program", shell="sh"):
         """What a script prints and how it ends; nothing else may be said."""
@@ -419,6 +420,49 @@ def check_library_alone(scratch, user):
     outcome = work.shell("./program; ./program then ./program; cmp program \"$(readlink -f program)\"")
     expect(outcome.stdout.count(b"exe /") == 3 and outcome.stdout.count(b"7 exe") == 3, f"{outcome}")
     expect(work.runs(image="libvalue.so") == 3, f"{work.runs(image='libvalue.so')}")
+
+
+def check_counted(scratch, user):
+    """The last lines say how many runs were counted; a command that trains nothing is warned of."""
+    work = Work(scratch, "native", user)
+    write_program(work.folder, "other", ["gcc"], "-DEXTRA=1")
+    work.give()
+    none = "respike: warning: no run of {} was counted: {}/{} did not run as the registered file; copies elsewhere, files that "
+    none += "have changed, and what valgrind or an emulator runs are not counted\n"
+    for name in ("program", "other"):
+        work.ok("register", work.folder / name)
+        work.ok("instrument", name)
+    no_program, no_other = (none.format(name, work.folder, name) for name in ("program", "other"))
+    loader = "/lib64/ld-linux-x86-64.so.2"  # as valgrind does: whatever maps the file, it is not executed
+    for names, script, said in (
+        ("program", "./program", "respike: 1 run of program was counted\n"),
+        ("program", "for i in 1 2 3; do ./program quiet & done; ./program then ./symbolic; wait", "respike: 5 runs of program were counted\n"),
+        ("program,other", "./other; ./program; ./program", "respike: 1 run of other and 2 runs of program were counted\n"),
+        ("program,other", "./program; exit 3", f"respike: 1 run of program was counted\n{no_other}"),
+        ("program", "true", no_program),
+        ("program", "cp program copy; ./copy", no_program),
+        ("program", f"{loader} ./program", no_program),
+        ("program,other", "true", no_other + no_program),
+    ):
+        outcome = work.exec(names, "sh", "-c", script)
+        expect(work.counted == said and not outcome.stderr, f"{script}: {work.counted!r}: {outcome}")
+    runs = work.runs()
+    work.ok("mode", "program", "original")
+    for mode in ("original", "optimized"):
+        work.ok("optimize" if mode == "optimized" else "mode", "program", *([mode] if mode == "original" else []))
+        work.exec("program", "./program")
+        expect(work.counted == "", f"{mode}: {work.counted}")
+    expect((runs, work.runs()) == (9, 9), f"{runs} runs in the database")
+    work.ok("mode", "program", "instrumented")
+    outcome = work.exec("program", "./none")
+    expect(outcome.status == 125 and work.counted == "", f"{outcome}: {work.counted}")
+    # More runs than are merged at a time, and nobody who reads standard error, or has it.
+    work.exec("program", "sh", "-c", "for i in $(seq 130); do ./program quiet; done")
+    expect(work.counted == "respike: 130 runs of program were counted\n", work.counted)
+    command = f"{common.RESPIKE} exec program -- ./program"
+    for redirection in ("2>&-", "2>/dev/full"):
+        outcome = common.run_command([*user, "sh", "-c", f"{command} {redirection}"], env=work.environment, cwd=work.folder)
+        expect(outcome.status == 0 and b"exe /" in outcome.stdout, f"{redirection}: {outcome}")
 
 
 def check_shipped(scratch, user):
@@ -670,7 +714,7 @@ def main():
                 add(f"twins {kind} {user}", lambda k=kind, p=prefix: check_twins(scratch, k, p))
             for name, check in (
                 ("threads", check_threads), ("nested", check_nested), ("rebuilt library", check_rebuilt_library),
-                ("library alone", check_library_alone), ("shipped", check_shipped),
+                ("library alone", check_library_alone), ("shipped", check_shipped), ("counted", check_counted),
                 ("ends", check_ends), ("surroundings", check_surroundings),
                 ("identity", check_identity), ("odd paths", check_odd_paths), ("left alone", check_left_alone), ("deep", check_deep), ("killed", check_killed), ("inside", check_inside),
             ):  # fmt: skip
