@@ -195,6 +195,7 @@ RARE = {  # how the C files are built; a first flag that is no flag is the compi
     "absolute_alias": [["-no-pie", "-fno-pie", "-Wl,--defsym=alias=ABSOLUTE(target)"]],
     "distances_from_words": [[], ["-no-pie"]],
     "kinds_of_distances": [[], ["-no-pie"]],
+    "trapping_goto": [[], ["-no-pie", "-fno-pie"]],
     "copied": [[], ["-DBY_ARRAY"], ["-DBY_ARRAY", "-no-pie", "-fno-pie"]],
 }
 

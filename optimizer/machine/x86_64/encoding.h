@@ -51,7 +51,9 @@
 // the condition in the opcode. kf: the flags may be kept (a shift by 0). push, pop: a value of the
 // operand size on the stack; leave: rsp = rbp, then pop. zero: writes all vector registers (of
 // vzeroupper the upper parts). x87: reads and writes the state of x87. Flow: branch, jump, call,
-// ret, stop, system. `any`: the effects are not described; assume everything.
+// ret, stop, system. `any`: the effects are not described; assume everything. sees: somebody to
+// whom control goes meanwhile, the kernel, a debugger or a handler, may read all registers; what
+// the row does not name keeps its value.
 //
 // Example: {"addps", "LVE 0f/58 fp4 er", "=Vp,Hp,Wp*"} expands to 12 encodings, addps, addpd, addss
 // and addsd in three spaces. Legacy addps reads and writes ModRM.reg, and reads 16 bytes.
@@ -123,6 +125,7 @@ struct Form {
   bool push = false;
   bool pop = false;
   bool x87 = false;
+  bool sees = false;
   bool leave = false;
   bool zeroes = false;
   bool any = false;

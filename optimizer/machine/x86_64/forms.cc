@@ -45,7 +45,7 @@ constexpr Property kTokens[] = {
 constexpr Property kEffectWords[] = {
     {"<cc", &Form::condition}, {"kf", &Form::keeps_flags}, {"push", &Form::push},
     {"pop", &Form::pop},       {"leave", &Form::leave},    {"zero", &Form::zeroes},
-    {"x87", &Form::x87},       {"any", &Form::any},
+    {"x87", &Form::x87},       {"any", &Form::any},        {"sees", &Form::sees},
 };
 
 struct FlowWord {

@@ -526,7 +526,12 @@ Operands operands(const Instruction& instruction) {
   const uint8_t fourth[16] = {static_cast<uint8_t>((instruction.registers[2] >> 4 & 7) << 4 |
                                                    (instruction.registers[3] >> 3 & 1) << 7)};
   Effects effects = effects_of(decoded, fourth);
-  if (!effects.described) effects = everything();
+  if (effects.sees) {
+    effects.reads = everything().reads;
+    effects.flags_read = kAllFlags;
+  } else if (!effects.described) {
+    effects = everything();
+  }
   const auto add = [&](Register r) { result.registers[result.size++] = r; };
   RegisterSet reads = effects.reads;
   reads |= effects.keeps;

@@ -318,7 +318,8 @@ void Reader::add_whole_files() {
 }
 
 Effects Reader::run() {
-  out_.described = !form_.any;
+  out_.described = !form_.any && !form_.sees;
+  out_.sees = form_.sees;
   for (const OperandForm& operand : std::span(form_.operands, form_.operand_count))
     add_operand(operand);
   add_stack();

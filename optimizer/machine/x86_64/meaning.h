@@ -48,6 +48,7 @@ struct Effects {
   bool keeps_flags = false;  // the flags may keep their values
   bool x87 = false;          // reads and writes the state of x87
   bool described = true;     // false: there may be further effects
+  bool sees = false;         // not described, but all that it may do besides is read registers
   uint8_t memory_operands = 0;
   MemoryOperand memory[3];
 
