@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <set>
 
+#include "environment/file_lock.h"
 #include "environment/links.h"
 #include "optimizer/base/error.h"
 #include "tas/windows_versions.h"
@@ -19,6 +20,13 @@ namespace respike {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// The file that prune() locks, in a folder that is there from now on.
+fs::path pruning_lock(const Database& database) {
+  std::error_code ignored;
+  fs::create_directories(database.files(), ignored);
+  return database.files() / "pruning";
+}
 
 /// The paths of images; of many the first ones.
 std::string some_paths(const std::vector<ApplicationImage>& images) {
@@ -121,7 +129,7 @@ void Environment::set_mode(const std::string& name, Mode mode, bool again) {
   const ApplicationRow application = find(name);
   if (again) database_.forget_fault(application.id);
   collect();
-  database_.set_mode(application.id, mode);
+  set_mode_now(name, mode);
   tell_sessions();
   if (mode == Mode::original) return;
   const auto kind = mode == Mode::instrumented ? DerivedKind::instrumented : DerivedKind::optimized;
@@ -135,16 +143,35 @@ void Environment::set_mode(const std::string& name, Mode mode, bool again) {
 
 void Environment::unregister(const std::string& name) {
   collect();
-  const ApplicationRow application = find(name);
-  // The notes on opened libraries go first: the next application may get the same key.
-  std::error_code ignored;
-  fs::remove_all(notes_folder(application), ignored);
-  database_.remove_application(application.id);
+  {
+    Database::Transaction transaction(database_);
+    const ApplicationRow application = find(name);
+    // The notes on opened libraries go first: the next application may get the same key.
+    std::error_code ignored;
+    fs::remove_all(notes_folder(application), ignored);
+    database_.remove_application(application.id);
+    transaction.commit();
+  }
   tell_sessions();
+}
+
+/// Sets the mode of the application that has the name now: meanwhile the key of the one that had it
+/// may have gone to another application. Throws Error when none has the name.
+void Environment::set_mode_now(const std::string& name, Mode mode) {
+  Database::Transaction transaction(database_);
+  database_.set_mode(find(name).id, mode);
+  transaction.commit();
+}
+
+/// While somebody holds this, images that no application uses stay, and so do their keys: prune()
+/// waits. For what looks an image up, or adds it, and lets an application use it afterwards.
+FileLock Environment::keep_rows() const {
+  return {pruning_lock(database_), FileLock::Wait::yes, FileLock::Holders::many};
 }
 
 PruneResult Environment::prune(unsigned keep, bool dry_run) {
   collect();
+  const FileLock alone(pruning_lock(database_), FileLock::Wait::yes);
   if (!dry_run) prune_windows_versions(database_.files() / kWindowsVersions);
   return database_.prune(keep, std::chrono::hours(1), dry_run);
 }

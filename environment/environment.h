@@ -39,6 +39,7 @@
 
 namespace respike {
 
+class FileLock;
 struct ImageContent;
 struct LoaderView;
 struct ProgramImage;
@@ -303,8 +304,12 @@ class Environment {
   ApplicationImage chosen_program(const ApplicationRow& application, const std::string& file) const;
   std::optional<ApplicationRow> find_registered(const std::string& name,
                                                 const std::vector<ProgramImage>& mains) const;
-  Id put_application(const std::string& name, const std::vector<ProgramImage>& mains,
-                     const std::vector<ApplicationImage>& images, RegisterResult& result);
+  FileLock keep_rows() const;
+  void set_mode_now(const std::string& name, Mode mode);
+  RegisterResult register_now(const std::vector<ProgramImage>& mains, const std::string& name,
+                              const std::filesystem::path& root);
+  void put_application(const std::string& name, const std::vector<ProgramImage>& mains,
+                       const std::vector<ApplicationImage>& images, RegisterResult& result);
   Id register_file(const std::filesystem::path& file, const LoaderView& view, Id before);
   void make_paths_canonical();
   void follow_links(const ApplicationRow& application);

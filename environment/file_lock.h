@@ -1,5 +1,5 @@
 #pragma once
-// A file that one process locks at a time.
+// A file that processes lock, one at a time or several together.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,9 +13,11 @@ namespace respike {
 class FileLock {
  public:
   enum class Wait { no, yes };
-  FileLock(const std::filesystem::path& path, Wait wait)
+  enum class Holders { one, many };  // many: with all others that lock it so
+  FileLock(const std::filesystem::path& path, Wait wait, Holders holders = Holders::one)
       : file_(open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600)),
-        held_(file_ >= 0 && flock(file_, wait == Wait::yes ? LOCK_EX : LOCK_EX | LOCK_NB) == 0) {}
+        held_(file_ >= 0 && flock(file_, (holders == Holders::one ? LOCK_EX : LOCK_SH) |
+                                             (wait == Wait::yes ? 0 : LOCK_NB)) == 0) {}
   ~FileLock() {
     if (file_ >= 0) close(file_);
   }

@@ -24,6 +24,7 @@
 #include <set>
 
 #include "environment/environment.h"
+#include "environment/file_lock.h"
 #include "environment/image_content.h"
 #include "optimizer/base/error.h"
 #include "optimizer/image/loader_view.h"
@@ -71,6 +72,7 @@ void Environment::follow_links(const ApplicationRow& application) {
         !foreign_machine(real, application.name, all.front().loaded_as).empty())
       continue;
     try {
+      const FileLock rows_stay = keep_rows();
       const Id now = register_file(real, read_loader_view(real), used.image.id);
       if (database_.replace_application_image(application.id, used.image.id, now))
         notes_.push_back(fmt::format("{}: {} leads to {} now, and no longer to {}",

@@ -114,7 +114,7 @@ std::vector<ImageOutcome> Environment::instrument(const std::string& name,
     instrument_image(image, build, counters, outcome);
   });
   require_something_done(outcomes, name, DerivedKind::instrumented);
-  database_.set_mode(find(name).id, Mode::instrumented);
+  set_mode_now(name, Mode::instrumented);
   tell_sessions();
   return outcomes;
 }
@@ -169,7 +169,7 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
                                request.given ? " in " + request.given->file : "",
                                request.given ? "" : advice));
   }
-  database_.set_mode(find(name).id, Mode::optimized);
+  set_mode_now(name, Mode::optimized);
   tell_sessions();
   return outcomes;
 }

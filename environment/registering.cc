@@ -37,6 +37,7 @@
 #include <set>
 
 #include "environment/environment.h"
+#include "environment/file_lock.h"
 #include "environment/fingerprint.h"
 #include "environment/image_content.h"
 #include "environment/links.h"
@@ -148,11 +149,11 @@ void require_something_to_optimize(const std::vector<fs::path>& files, const std
       files.front());
 }
 
-/// What `f` returns. Another process may prune images that no application uses yet, those that `f`
-/// has just added among them: then `f` is called again.
+/// What `f` returns. Another process may remove rows that `f` has found, those of an application
+/// for example: then `f` is called again, and finds others.
 template <typename F>
 auto again_while_rows_go(F f) {
-  constexpr int kMostTries = 5;
+  constexpr int kMostTries = 100;
   for (int tries = 1; tries < kMostTries; ++tries) try {
       return f();
     } catch (const RowGone&) {
@@ -172,12 +173,25 @@ RegisterResult Environment::register_application(const std::vector<fs::path>& ma
   if (!root.empty() && !fs::is_directory(root)) throw Error("there is no such folder", root);
   const std::vector<ProgramImage> mains = read_mains(staged(main_images, absolute_root));
   if (name.empty()) name = mains.front().path.filename();
+  const FileLock rows_stay = keep_rows();
+  const RegisterResult result = again_while_rows_go([&, notes = notes_, warnings = warnings_] {
+    notes_ = notes;
+    warnings_ = warnings;
+    return register_now(mains, name, absolute_root);
+  });
+  tell_sessions();
+  return result;
+}
+
+/// Throws RowGone when another process forgets the application before it is found.
+RegisterResult Environment::register_now(const std::vector<ProgramImage>& mains,
+                                         const std::string& name, const fs::path& root) {
   const auto known = find_registered(name, mains);  // before anything is added
   if (known) {
     require_one_machine(*known);
     follow_links(*known);
   }
-  const Libraries libraries = libraries_of(mains, absolute_root);
+  const Libraries libraries = libraries_of(mains, root);
 
   std::vector<fs::path> files;
   std::map<std::string, Id> before;  // by SONAME: what a library in another folder is an upgrade of
@@ -192,27 +206,21 @@ RegisterResult Environment::register_application(const std::vector<fs::path>& ma
 
   RegisterResult result;
   result.name = name;
-  for (const MissingLibrary& library : libraries.missing) result.missing.push_back(library.name);
-  const Id application = again_while_rows_go([&, notes = notes_, warnings = warnings_] {
-    notes_ = notes;
-    warnings_ = warnings;
-    std::vector<ApplicationImage> images;
-    const auto add = [&](const fs::path& path, const LoaderView& view, Role role) {
-      const auto same = before.find(view.soname);
-      const Id id = register_file(path, view, same == before.end() ? 0 : same->second);
-      images.push_back({{{}, id}, role, without_detours(path)});
-    };
-    for (const ProgramImage& image : mains) add(image.path, image.view, Role::main);
-    for (const LoadedLibrary& library : libraries.loaded)
-      add(library.path, library.view, Role::linked);
-    return put_application(name, mains, images, result);
-  });
-  for (const ApplicationImage& used : database_.images_of(application))
-    result.images.push_back({used.image, used.role});
-  tell_sessions();
-  for (const MissingLibrary& library : libraries.missing)
+  for (const MissingLibrary& library : libraries.missing) {
+    result.missing.push_back(library.name);
     warnings_.warn(fmt::format("{}: {}, which it needs, is not found", library.needed_by.string(),
                                library.name));
+  }
+  std::vector<ApplicationImage> images;
+  const auto add = [&](const fs::path& path, const LoaderView& view, Role role) {
+    const auto same = before.find(view.soname);
+    const Id id = register_file(path, view, same == before.end() ? 0 : same->second);
+    images.push_back({{{}, id}, role, without_detours(path)});
+  };
+  for (const ProgramImage& image : mains) add(image.path, image.view, Role::main);
+  for (const LoadedLibrary& library : libraries.loaded)
+    add(library.path, library.view, Role::linked);
+  put_application(name, mains, images, result);
   return result;
 }
 
@@ -245,10 +253,10 @@ void Environment::require_one_machine(const ApplicationRow& application) const {
 /// Adds an application unless it is there (another process may just have added it), and updates its
 /// programs and linked libraries: `images`, and those libraries it had that carry the name of a
 /// missing library, since the file may come back. Other programs and linked libraries that it had
-/// are removed with a note.
-Id Environment::put_application(const std::string& name, const std::vector<ProgramImage>& mains,
-                                const std::vector<ApplicationImage>& images,
-                                RegisterResult& result) {
+/// are removed with a note. Fills `result`.
+void Environment::put_application(const std::string& name, const std::vector<ProgramImage>& mains,
+                                  const std::vector<ApplicationImage>& images,
+                                  RegisterResult& result) {
   Database::Transaction transaction(database_);
   const auto known = find_registered(name, mains);
   result.added = !known;
@@ -276,8 +284,9 @@ Id Environment::put_application(const std::string& name, const std::vector<Progr
                          ? fmt::format("{} is no program of {} any more", used.image.path, name)
                          : fmt::format("{} does not load {} any more", name, used.image.path));
   }
+  for (const ApplicationImage& used : database_.images_of(application))
+    result.images.push_back({used.image, used.role});
   transaction.commit();
-  return application;
 }
 
 /// Registers the image of a file, or looks at it again. A new image follows the image `before`; 0:
@@ -413,6 +422,7 @@ void Environment::register_opened(const ApplicationRow& application) {
 
 /// Makes a library that a program of the application opened one of the application's images.
 Id Environment::add_opened(const ApplicationRow& application, const fs::path& library) {
+  const FileLock rows_stay = keep_rows();
   const fs::path path = without_detours(library);
   const LoaderView view = read_loader_view(library);
   const Platform* platform =

@@ -70,7 +70,11 @@ void Database::State::require(const char* table, Id id) {
   long long count = 0;
   session.sql() << fmt::format("select count(*) from {} where id = :id", table), soci::use(id),
       soci::into(count);
-  if (count == 0) throw RowGone(fmt::format("there is no {} with the key {}", table, id), path);
+  if (count == 0)
+    throw RowGone(
+        fmt::format("there is no {} with the key {}; perhaps another process has just removed it",
+                    table, id),
+        path);
 }
 
 Id Database::State::next_id(const char* table) {

@@ -11,6 +11,8 @@ import random
 import shutil
 import subprocess
 import sys
+import threading
+import time
 
 import common
 from applications import CHAIN, World, build_echo, link_alone, rows_of, same_behaviour
@@ -414,6 +416,37 @@ def check_registered_at_once(scratch):
     expect(len(world.images("app0")) == len(libraries_of(world)) + 1, "its libraries")
 
 
+def check_forgotten_at_once(scratch):
+    """Commands register, forget and prune the same application at once: each does its work, or says that there is no such
+    application; the application has the images of its own program."""
+    world = World(scratch)
+    image = build_echo(scratch)
+    world.ok("register", image, "--name", "app")
+    refused = f'respike: no application "app" is registered in {world.database}\n'
+    end = time.monotonic() + 1.2
+    unexpected, counts = [], dict.fromkeys(("register", "unregister", "prune"), 0)
+
+    def repeat(*command):
+        while time.monotonic() < end:
+            outcome = world.respike(*command)
+            counts[command[0]] += outcome.status == 0
+            text = outcome.stderr.decode()
+            if text and not (outcome.status == 1 and command[0] == "unregister" and text == refused):
+                unexpected.append(f"{command[0]}: {text}")
+
+    commands = 2 * [("register", image, "--name", "app"), ("unregister", "app")] + [("prune",)]
+    threads = [threading.Thread(target=repeat, args=command) for command in commands]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expect(not unexpected, "".join(sorted(set(unexpected))))
+    expect(min(counts.values()) > 0, f"{counts}")
+    world.ok("register", image, "--name", "app")
+    main = [entry["path"] for entry in world.show("app")["images"] if entry["role"] == "main"]
+    expect(main == [str(image.resolve())], f"{main}")
+
+
 def check_commands_at_once(scratch):
     """All commands run at the same time, on applications with the same image: none fails, each run
     counts once."""
@@ -609,6 +642,7 @@ def main():
             "odd paths": check_odd_paths,
             "two names": check_two_names,
             "registered at once": check_registered_at_once,
+            "forgotten at once": check_forgotten_at_once,
             "commands at once": check_commands_at_once,
             "killed after opening": check_killed_after_opening,
         }
