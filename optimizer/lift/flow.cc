@@ -20,6 +20,7 @@
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/jumps.h"
 #include "optimizer/lift/lifter.h"
+#include "optimizer/lift/ocaml.h"
 #include "optimizer/lift/return_addresses.h"
 #include "optimizer/lift/sums.h"
 
@@ -322,6 +323,7 @@ class CallChecker {
       : lifter_(lifter),
         program_(lifter.program),
         effort_(effort),
+        ocaml_(ocaml_code(lifter.image)),
         users_(users_of_return_addresses(lifter, callees_of(parts))) {}
 
   void check(const DoubtfulCall& call) {
@@ -341,6 +343,7 @@ class CallChecker {
 
   bool may_read_code(const DoubtfulCall& call) {
     const Procedure& callee = program_[call.callee.procedure];
+    if (is_ocaml(callee) && is_ocaml(program_[call.caller])) return false;  // both stay
     const bool own = call.callee.procedure == call.caller;
     if (!lifter_.machine.abi.return_address)
       return (own && !callee.blocks[call.callee.block].has(BasicBlock::kEntry)) ||
@@ -360,9 +363,13 @@ class CallChecker {
     return false;
   }
 
+  /// OCaml's runtime in assembly keeps return addresses, to find them in frame tables.
+  bool is_ocaml(const Procedure& procedure) const { return any_holds(ocaml_, procedure.address); }
+
   Lifter& lifter_;
   Program& program_;
   Effort& effort_;
+  const std::vector<OcamlExtent> ocaml_;
   std::vector<Callee> users_;  // of their return addresses, sorted
 };
 

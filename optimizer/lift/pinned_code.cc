@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/lift/ocaml.h"
 #include "optimizer/lift/pieces.h"
 
 namespace respike {
@@ -150,6 +151,17 @@ void pin_measured_procedures(Lifter& lifter) {
   }
 }
 
+/// OCaml's runtime compares addresses with the ends of OCaml's code (ocaml.cc).
+void pin_ocaml_code(Lifter& lifter) {
+  const auto& ranges = lifter.program.ranges;
+  for (const OcamlExtent& unit : ocaml_code(lifter.image)) {
+    auto range = std::ranges::upper_bound(ranges, unit.start, {}, &CodeRange::end);
+    for (; range != ranges.end() && range->start < unit.end; ++range)
+      lifter.pin(lifter.program[range->procedure],
+                 "OCaml's runtime knows where the code of OCaml starts and ends");
+  }
+}
+
 /// .init and .fini are pieced together from several objects: their order is their meaning.
 void pin_start_up_code(Lifter& lifter) {
   for (const CodeRange& range : lifter.program.ranges) {
@@ -165,6 +177,7 @@ void pin_start_up_code(Lifter& lifter) {
 
 void pin_known_places(Lifter& lifter) {
   pin_delimited_sections(lifter);
+  pin_ocaml_code(lifter);
   pin_special_sections(lifter);
   leave_patchable_procedures(lifter);
   leave_mapped_procedures(lifter);

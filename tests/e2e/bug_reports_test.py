@@ -7,6 +7,7 @@ in the original, random, scattered and default order, by the profile of its own 
 stripped, and counted; `image verify` has to agree. The sources are tests/programs/bug_reports."""
 
 import functools
+import json
 import pathlib
 import platform
 import re
@@ -291,6 +292,18 @@ def formed(scratch):
     check(compile_image(scratch.folder(), "clang", ["formed.c", "formed.S"], "-fuse-ld=lld", "-Wl,-z,notext", "-fPIE", "-pie"))
 
 
+# --- Tables of other languages -----------------------------------------------------------------------
+
+
+def ocaml(flags, scratch):
+    """Code that is understood, and stays between its labels."""
+    image = compile_image(scratch.folder(), "gcc", ["ocaml.c", "ocaml.S"], *flags)
+    info = json.loads(common.respike_ok("image", "info", image, "--json").stdout)
+    left = {entry["name"]: entry["reason"] for kind in ("opaque", "pinned") for entry in info[kind] if "caml" in entry["name"]}
+    expect(set(left.values()) == {"OCaml's runtime knows where the code of OCaml starts and ends"}, f"{left}")
+    check(image)
+
+
 def cases(scratch):
     def case(name, function, *arguments):
         return common.Case(name, functools.partial(function, *arguments, scratch))
@@ -320,6 +333,8 @@ def cases(scratch):
     yield case("tables of code", tables)
     yield case("tables of code unknown", unknown_table)
     yield case("formed by the dynamic linker", formed)
+    yield case("OCaml", ocaml, ())
+    yield case("OCaml no-pie", ocaml, ("-no-pie", "-fno-pie"))
 
 
 if __name__ == "__main__":
