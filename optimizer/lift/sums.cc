@@ -371,9 +371,28 @@ class SumFinder {
     return false;
   }
 
-  /// Whether control may take the edge. All indirect jumps of a procedure have edges to all entries
-  /// of all of its tables; where a jump's own tables are known, the others are none of its ways.
+  /// Whether the call goes on unwinding, as its relocation says.
+  bool resumes(const Instruction& call) const {
+    if (call.origin == kNone) return false;
+    const uint64_t place = address_of(call), end = lifter_.map().group_end(place);
+    const auto& relocations = *lifter_.code_at(place)->relocations;
+    const auto found = std::ranges::lower_bound(relocations, place, {}, &Relocation::address);
+    return found != relocations.end() && found->address < end &&
+           found->symbol < lifter_.image.symbols.size() &&
+           lifter_.image.symbols[found->symbol].name.starts_with("_Unwind_Resume");
+  }
+
+  /// Whether control may take the edge. A call does not return to a landing pad, which takes what
+  /// the unwinder leaves in registers, and _Unwind_Resume never returns: what is behind them is
+  /// other code, to which registers have other values. Example: Rust keeps the address of a
+  /// procedure in rbx, and its clean-up code behind such a call adds to what rbx holds by then. All
+  /// indirect jumps of a procedure have edges to all entries of all of its tables; where a jump's
+  /// own tables are known, the others are none of its ways.
   bool is_way(const Procedure& procedure, BlockId from, const Edge& edge) const {
+    const Instruction& last = procedure.blocks[from].instructions.back();
+    if (edge.kind == Edge::Kind::fall_through && is_call(lifter_.machine.facts(last).flow) &&
+        (procedure.blocks[edge.target].has(BasicBlock::kLandingPad) || resumes(last)))
+      return false;
     const auto known = tables_.find(from);
     if (edge.kind != Edge::Kind::indirect || known == tables_.end()) return true;
     const BasicBlock& target = procedure.blocks[edge.target];

@@ -304,6 +304,14 @@ def ocaml(flags, scratch):
     check(image)
 
 
+def resumed(scratch):
+    """Code behind a call that never returns does not add to what registers hold at the call."""
+    image = compile_image(scratch.folder(), "gcc", ["resumed.c", "resumed.S"], "-shared-libgcc", "-lgcc_s")
+    left = json.loads(common.respike_ok("image", "info", image, "--json").stdout)["opaque"]
+    expect(not left, f"{left}")
+    check(image)
+
+
 def cases(scratch):
     def case(name, function, *arguments):
         return common.Case(name, functools.partial(function, *arguments, scratch))
@@ -333,6 +341,7 @@ def cases(scratch):
     yield case("tables of code", tables)
     yield case("tables of code unknown", unknown_table)
     yield case("formed by the dynamic linker", formed)
+    yield case("sum behind a call that never returns", resumed)
     yield case("OCaml", ocaml, ())
     yield case("OCaml no-pie", ocaml, ("-no-pie", "-fno-pie"))
 
