@@ -244,6 +244,35 @@ def check_layout(world, name, options):
     output.unlink()
 
 
+def check_appended(world):
+    """What lies behind an image stays behind it, at the same place within a page, also of counting outputs."""
+    data = b"PAYLOAD begins here" + bytes(range(256)) * 40 + b"THE ENDS"
+    image, output, second, cut = (world.scratch.file(f"{name}.ecoff") for name in ("behind", "first", "second", "cut"))
+    plain = world.image("threads").read_bytes()
+    image.write_bytes(plain + bytes(-len(plain) % 512) + data)
+    place = image.read_bytes().index(data) % 8192
+
+    def check(rewritten):
+        found = rewritten.read_bytes()
+        common.expect(found.endswith(data) and found.index(data) % 8192 == place, f"{rewritten}: it is not behind the image")
+
+    for options in (["--layout", "random", "--seed", "1"], ["--layout", "original"]):
+        common.optimize(image, output, *options)
+        check(output)
+        common.respike_ok("image", "verify", image, output)
+        common.optimize(output, second, "--layout", "random", "--seed", "2")
+        check(second)
+        world.check("threads", second, "twice rewritten")
+    cut.write_bytes(output.read_bytes()[: -len(data)])
+    verdict = common.respike("image", "verify", image, cut)
+    common.expect(verdict.status == 1 and b"behind" in verdict.stderr + verdict.stdout, f"verify says nothing: {verdict}")
+    common.respike_ok("image", "instrument", image, "-o", output, "--spool", world.scratch.folder())
+    check(output)
+    image.write_bytes(plain + bytes(4096))  # zeros are padding
+    common.optimize(image, output, "--layout", "original")
+    common.expect(not output.read_bytes().endswith(bytes(4096)), "padding is kept")
+
+
 def check_second_round(world, name):
     original = world.image(name)
     first, second = world.scratch.file("first.ecoff"), world.scratch.file("second.ecoff")
@@ -363,6 +392,7 @@ def cases(args, scratch):
     yield common.Case("refusals", lambda: check_refusals(world))
     yield common.Case("disasm", lambda: check_disassembly(world))
     yield common.Case("objdump", lambda: check_objdump(world))
+    yield common.Case("appended", lambda: check_appended(world))
     yield common.Case("damage", lambda: check_damage(world, 2000 if ALL_CASES else 100))
     names = [*(f"{n}.dec" for n in DEC), *SMALL, "bzip2", "lua", "sqlite3"]
     if not ALL_CASES:

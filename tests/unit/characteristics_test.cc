@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "environment/hot_loops.h"
+#include "optimizer/machine/machines.h"
 #include "tests/unit/analysis_testing.h"
 
 namespace respike {
@@ -93,6 +94,23 @@ TEST(Characteristics, SentencesFitTheNumbers) {
   for (ProcedureCharacter& procedure : found.procedures) procedure.trip_count = 100;
   EXPECT_TRUE(trip_count_text(found).find("single procedures") != std::string::npos);
   EXPECT_TRUE(blocks_text(found).starts_with("Next to nothing"));
+}
+
+/// Prologs and epilogs are known of machines on which instructions have one length: nothing is said
+/// of them where they are not known, nor of a program that has such an image beside others.
+TEST(Characteristics, OfX8664KnowNoPrologs) {
+  Program program;
+  program.machine = &x86_64_machine();
+  const Characteristics unknown = characterize(program);
+  EXPECT_FALSE(unknown.knows_frames);
+  Characteristics found = characterize(two_procedures());
+  EXPECT_TRUE(found.knows_frames);
+  found.add(unknown);
+  EXPECT_FALSE(found.knows_frames);
+  const std::string text = overhead_text(found);
+  EXPECT_TRUE(text.starts_with("What prologs and epilogs execute is not known for programs"))
+      << text;
+  EXPECT_EQ(text.find("Hot-cold"), text.npos) << text;
 }
 
 TEST(Characteristics, OfNothingAreNothing) {

@@ -46,6 +46,7 @@ class Reader {
     read_sections();
     read_symbols();
     read_relocations();
+    find_appended();
     return std::move(image_);
   }
 
@@ -62,6 +63,39 @@ class Reader {
     image_.kind = Image::Kind::executable;
     image_.names_procedures = false;
     image_.entry = headers_.entry;
+  }
+
+  /// What follows sections, relocations and symbols. Zeros alone are padding.
+  void find_appended() {
+    uint64_t end = image_.loaded_end;
+    const auto add = [&](uint64_t offset, uint64_t count, uint64_t size) {
+      if (count != 0 && offset <= file_.size() && count <= (file_.size() - offset) / size)
+        end = std::max(end, offset + count * size);
+    };
+    const auto* sections = reinterpret_cast<const SectionRecord*>(
+        file_.data() + sizeof(FileHeader) + sizeof(OptionalHeader));
+    for (const SectionRecord& section : std::span(sections, headers_.sections.size())) {
+      add(section.relocations, section.relocation_count, sizeof(RelocationRecord));
+      add(section.line_numbers, section.line_number_count, kLineNumberSize);
+    }
+    if (headers_.symbolic_header != 0) {
+      add(headers_.symbolic_header, 1, sizeof(SymbolicHeader));
+      const auto& symbols =
+          *reinterpret_cast<const SymbolicHeader*>(file_.data() + headers_.symbolic_header);
+      add(symbols.lines, symbols.lines_size, 1);
+      add(symbols.dense, symbols.dense_count, kDenseNumberSize);
+      add(symbols.procedures, symbols.procedure_count, kProcedureSize);
+      add(symbols.locals, symbols.local_count, kLocalSymbolSize);
+      add(symbols.optimizations, symbols.optimization_count, 1);
+      add(symbols.auxiliaries, symbols.auxiliary_count, kAuxiliarySize);
+      add(symbols.local_names, symbols.local_names_size, 1);
+      add(symbols.external_names, symbols.external_names_size, 1);
+      add(symbols.files, symbols.file_count, kFileSize);
+      add(symbols.relative_files, symbols.relative_file_count, kRelativeFileSize);
+      add(symbols.externals, symbols.external_count, sizeof(ExternalSymbol));
+    }
+    const auto rest = file_.subspan(std::min<uint64_t>(end, file_.size()));
+    if (std::ranges::any_of(rest, [](uint8_t byte) { return byte != 0; })) image_.appended = rest;
   }
 
   // ---- sections

@@ -77,6 +77,10 @@ struct [[gnu::packed]] SymbolicHeader {
 };
 static_assert(sizeof(SymbolicHeader) == 144);
 inline constexpr uint16_t kSymbolicMagic = 0x1992;
+/// Bytes of a record of the tables that are not read; an optimization symbol counts in bytes.
+inline constexpr uint64_t kLineNumberSize = 8, kDenseNumberSize = 8, kProcedureSize = 64,
+                          kLocalSymbolSize = 16, kAuxiliarySize = 4, kFileSize = 96,
+                          kRelativeFileSize = 4;
 
 struct [[gnu::packed]] ExternalSymbol {
   uint64_t value;

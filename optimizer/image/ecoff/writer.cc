@@ -8,7 +8,8 @@
 // Example: .text .fini .rdata | .data .lita .bss becomes
 // .text .fini .rdata .textrsp | .data .lita .bss, with .notersp in the file only.
 //
-// Counters of an instrumented program extend the memory behind the data.
+// Counters of an instrumented program extend the memory behind the data. What lies behind the image
+// stays behind it.
 //
 // What describes places of the input and is not understood is left out, and users are told: local
 // symbols, line numbers and procedure descriptors, and .comment, where Tru64's linker keeps its
@@ -67,6 +68,7 @@ class Writer {
     write_relocations();
     write_symbols();
     write_headers();
+    append_rest();
     return std::move(file_);
   }
 
@@ -292,6 +294,14 @@ class Writer {
     append(header);
     file_.insert(file_.end(), names.bytes().begin(), names.bytes().end());
     for (const ExternalSymbol& record : records) append(record);
+  }
+
+  /// What lies behind the input's image, at the same place within a page.
+  void append_rest() {
+    if (input_.appended.empty()) return;
+    const uint64_t before = static_cast<uint64_t>(input_.appended.data() - input_.file.data());
+    file_.resize(file_.size() + (before - file_.size()) % kPage);
+    file_.insert(file_.end(), input_.appended.begin(), input_.appended.end());
   }
 
   // ---- headers
