@@ -110,7 +110,9 @@ std::string instrumented_text(const ImageOutcome& outcome) {
 std::string optimized_text(const ImageOutcome& outcome) {
   if (outcome.confidence == 0) return "optimized by static estimates";
   const std::string carried = carried_text(outcome.carried_runs, outcome.carried_confidence);
-  const std::string gain = outcome.gain.empty() ? "" : ": " + outcome.gain;
+  // Of the image's own code: a program may spend its time in libraries.
+  const std::string gain =
+      outcome.gain.empty() ? "" : ": expected of this image's code: " + outcome.gain;
   if (outcome.runs == 0) return "optimized by the profile of an older build, " + carried + gain;
   return fmt::format("optimized by a profile of {}{}{}", runs_text(outcome.runs),
                      outcome.carried_runs > 0 ? ", and " + carried : std::string(), gain);

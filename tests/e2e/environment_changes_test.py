@@ -153,7 +153,7 @@ def check_new_build(scratch):
     world.ok("instrument", "app")
     world.ok("run", "app")
     text = world.ok("optimize", "app").stdout.decode()
-    expect(re.search(r"by a profile of 1 run, and 1 run of older builds, confidence [\d.]+: ", text), text)
+    expect(re.search(r"by a profile of 1 run, and 1 run of older builds, confidence [\d.]+: expected of this image's code: ", text), text)
     profile = world.images("app")[image.name]["profile"]
     expect((profile["runs"], profile["confidence"], profile["carried_runs"]) == (1, 1, 1), profile)
     expect(profile["carried_confidence"] > 0.9, profile)
