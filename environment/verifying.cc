@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "environment/fingerprint.h"
+#include "instrument/check_output.h"
 #include "optimizer/base/error.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/rewritten.h"
@@ -51,7 +52,8 @@ std::string verify_files(const std::filesystem::path& original,
     throw Error("the image is stripped: outputs can be verified before they are stripped",
                 rewritten);
   CompareCounts counts;
-  if (const auto difference = verify_images(before, after, diagnostics, &counts, progress))
+  const auto compare = is_instrumented(after) ? verify_counting_image : verify_images;
+  if (const auto difference = compare(before, after, diagnostics, &counts, progress))
     throw Error(*difference + made_by_another(before, after), rewritten);
   require_coverage(counts, original);
   return fmt::format("{} of its {} basic blocks were compared", counts.blocks_reached,

@@ -9,8 +9,14 @@
 //
 // Example: a program with 3 counters gets 8 KB of counters on a machine with pages of 8 KB, since
 // the counter file is mapped over whole pages.
+//
+// The program as it was lifted stays: probes are put into a copy, which shares what stays the same.
+// At the end the written image is lifted again, and compared with the program as it was
+// (check_output.h).
 
 #include "instrument/instrument.h"
+
+#include <malloc.h>
 
 #include <algorithm>
 #include <cstring>
@@ -19,6 +25,7 @@
 #include <fmt/format.h>
 
 #include "instrument/always_cut.h"
+#include "instrument/check_output.h"
 #include "instrument/counter_map.h"
 #include "instrument/runtime/start_code.h"
 #include "optimizer/base/bytes.h"
@@ -39,6 +46,29 @@
 
 namespace respike {
 namespace {
+
+/// A copy in which probes may be put. It shares the lists of instructions and edges with `program`,
+/// which has to outlive the copy: an editor gives a block new lists.
+Program copy_for_editing(const Program& program) {
+  Program copy;
+  copy.image = program.image;
+  copy.machine = program.machine;
+  copy.map = program.map;
+  copy.origin_base = program.origin_base;
+  copy.procedures = program.procedures;
+  copy.ranges = program.ranges;
+  copy.range_index = program.range_index;
+  copy.code_pointers = program.code_pointers;
+  copy.falls_into = program.falls_into;
+  copy.near_branches = program.near_branches;
+  copy.kept = program.kept;
+  copy.gp_values = program.gp_values;
+  copy.observed_calls = program.observed_calls;
+  copy.unwind = program.unwind;
+  copy.foreign_fdes = program.foreign_fdes;
+  copy.unreadable_fde = program.unreadable_fde;
+  return copy;
+}
 
 /// Everything about one image that is being instrumented.
 class Instrumenter {
@@ -62,10 +92,11 @@ class Instrumenter {
                        const CodeFacts& facts);
   std::vector<double> weigh(ProcedureId id, const FlowGraph& graph) const;
   std::vector<double> estimate_calls(const CallGraph& calls) const;
-  void insert_probes(Layout& layout, const CodeFacts& facts);
-  void add_frames(uint64_t address);
+  void insert_probes(Program& counting, Layout& layout, const CodeFacts& facts);
+  void add_frames(Program& counting, uint64_t address) const;
   void describe();
-  std::vector<uint8_t> emit_image(Layout layout);
+  std::vector<uint8_t> emit_image(const Program& counting, Layout layout);
+  void write(const CodeFacts& facts, Steps& steps);
   bool is_library() const { return image_.kind == Image::Kind::shared_library; }
   /// The start code of a library is its initializer; with imports, its entry.
   bool has_initializer() const { return is_library() && start_.imports.empty(); }
@@ -97,7 +128,7 @@ class Instrumenter {
   const InstrumentOptions& options_;
   Diagnostics& diagnostics_;
   InstrumentResult result_;
-  Program program_;
+  Program program_;  // as it was lifted
   StartCode start_;
   std::string file_prefix_;
   std::vector<Chosen> chosen_;
@@ -247,32 +278,34 @@ std::vector<double> Instrumenter::estimate_calls(const CallGraph& calls) const {
   return result;
 }
 
-void Instrumenter::insert_probes(Layout& layout, const CodeFacts& facts) {
+void Instrumenter::insert_probes(Program& counting, Layout& layout, const CodeFacts& facts) {
   const AddedSegment segment = plan_added_segment(image_, memory_);
   const uint64_t counters = segment.memory_address + front_size();
   map_.counters_address = counters;
   std::optional<CounterBases> bases;
   if (imports_) bases = {segment.memory_address + bases_offset(), counters, imports_->slot_size};
   const std::vector<double> calls = estimate_calls(facts.calls());
-  ProbeInserter inserter(program_, facts, counters, options_.counters, bases);
-  for (Chosen& chosen : chosen_) {
+  ProbeInserter inserter(counting, facts, counters, options_.counters, bases);
+  for (size_t i = 0; i < chosen_.size(); ++i) {
+    const Chosen& chosen = chosen_[i];
     inserter.count(chosen.procedure, chosen.counters, chosen.first_counter,
                    calls[chosen.procedure]);
-    std::erase_if(chosen.indirect, [&](const CounterMap::IndirectSite& site) {
+    auto& indirect = map_.procedures[i].indirect;  // describe() keeps the order
+    std::erase_if(indirect, [&](const CounterMap::IndirectSite& site) {
       return !inserter.record_target(chosen.procedure, site.block, site.counter);
     });
-    result_.indirect_sites += chosen.indirect.size();
+    result_.indirect_sites += indirect.size();
   }
   if (options_.counters == Counters::threads)
     inserter.find_copies(segment.free_address + start_.find_copy, find_forks(program_, facts));
-  add_frames(segment.free_address);
+  add_frames(counting, segment.free_address);
   inserter.insert(layout);
   result_.probes = inserter.statistics();
 }
 
 /// Adds the unwind information of the start code, which goes to `address`.
-void Instrumenter::add_frames(uint64_t address) {
-  UnwindTables& tables = program_.unwind;
+void Instrumenter::add_frames(Program& counting, uint64_t address) const {
+  UnwindTables& tables = counting.unwind;
   const auto cies = static_cast<uint32_t>(tables.cies.size());
   const auto states = static_cast<uint32_t>(tables.states.size());
   for (Cie cie : start_.frames.tables.cies) {
@@ -290,7 +323,7 @@ void Instrumenter::add_frames(uint64_t address) {
       row.address += address;
       row.state += states;
     }
-    program_.foreign_fdes.push_back(std::move(fde));
+    counting.foreign_fdes.push_back(std::move(fde));
   }
 }
 
@@ -452,7 +485,7 @@ Injection::Contents Instrumenter::inject(const Injection::Addresses& addresses) 
   return contents;
 }
 
-std::vector<uint8_t> Instrumenter::emit_image(Layout layout) {
+std::vector<uint8_t> Instrumenter::emit_image(const Program& counting, Layout layout) {
   Injection injection;
   injection.memory = memory_;
   injection.code_size = start_.code.size() + parameters_size();
@@ -463,7 +496,7 @@ std::vector<uint8_t> Instrumenter::emit_image(Layout layout) {
   std::optional<DebugFile> debug_file;
   if (options_.debug_file != nullptr)
     debug_file.emplace(*options_.debug_file, options_.debug_file_name);
-  auto bytes = emit(program_, std::move(layout), std::move(note), diagnostics_, &emitted,
+  auto bytes = emit(counting, std::move(layout), std::move(note), diagnostics_, &emitted,
                     &injection, nullptr, debug_file ? &*debug_file : nullptr);
   if (debug_file) result_.debug_file = std::move(debug_file->bytes);
   result_.new_text_bytes = emitted.text_bytes + emitted.added_text_bytes;
@@ -527,6 +560,18 @@ void Instrumenter::require_copies() const {
           fail(("the register for that is used in " + procedure.name).c_str());
 }
 
+/// Puts probes into a copy of the program, and writes the copy.
+void Instrumenter::write(const CodeFacts& facts, Steps& steps) {
+  steps.begin("insert probes", 0.4);
+  Program counting = copy_for_editing(program_);
+  Layout layout = original_layout(counting);  // from here on only probes are added to the order
+  insert_probes(counting, layout, facts);
+  require_invariants(counting, &layout);
+
+  steps.begin("emit", 0.5);
+  result_.bytes = emit_image(counting, std::move(layout));
+}
+
 InstrumentResult Instrumenter::run() {
   Steps steps(options_.progress);
   require_rewritable(image_);
@@ -555,16 +600,15 @@ InstrumentResult Instrumenter::run() {
   result_.warning = describe_left_out(map_);
   result_.text_bytes = text_size();
 
-  steps.begin("insert probes", 0.55);
-  Layout layout = original_layout(program_);  // from here on only probes are added to the order
-  insert_probes(layout, facts);
-  require_invariants(program_, &layout);
+  write(facts, steps);
+  malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes
 
-  steps.begin("emit", 0.7);
-  result_.bytes = emit_image(std::move(layout));
+  steps.begin("verify", 0.7);
   const Image written = view_image(result_.bytes, "the instrumented image");
   if (const auto broken = find_broken_rule(image_, written))
     throw Error("the instrumented image would not work: " + *broken, image_.path);
+  if (const auto fault = find_counting_fault(program_, facts, written))
+    throw Error("the instrumented image would differ: " + *fault, image_.path);
   return std::move(result_);
 }
 

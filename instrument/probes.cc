@@ -636,7 +636,9 @@ void ProbeInserter::split_edge(ProcedureId id, const Probe& probe, Edited& edite
   Procedure& procedure = program_[id];
   procedure.blocks[added.back()].successors.push_back(
       *program_.arena, Edge{.target = to, .kind = Edge::Kind::fall_through});
-  for (Edge& edge : procedure.blocks[from].successors)
+  auto& successors = procedure.blocks[from].successors;
+  successors.assign(*program_.arena, source.successors.span());  // the old list may be shared
+  for (Edge& edge : successors)
     if (edge.kind == kind) edge.target = added.front();
   const auto put = [&](std::vector<BlockId>& place) {
     place.insert(place.end(), added.begin(), added.end());

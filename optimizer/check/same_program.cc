@@ -34,6 +34,10 @@
 // Between a load-locked and its store-conditional, and in the shadow of a trap, not even a branch
 // may be inserted: such a sequence is followed a second time over fall-throughs alone.
 //
+// An instrumented output has code that the input has not: probes. The walk passes over them in the
+// output alone, where an AddedCode (added_code.h) recognizes them, and asks whether they do no harm
+// at the place of the input that the walk has come to.
+//
 // Limits: code that no entry leads to is not compared, only counted. A code address that is
 // computed without a relocation is unknown to both lifted programs.
 
@@ -133,8 +137,11 @@ void Comparison::enter(const ComparedProgram& side, Cursor& cursor, ProcedureId 
 Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor) {
   constexpr uint32_t kLong = 64;  // blocks and no-ops
   auto& known = &side == &before_ ? before_rests_ : after_rests_;
+  std::vector<CodeCursor>* const way = &side == &before_ && added_ != nullptr ? &way_ : nullptr;
+  AddedCode* const added = &side == &after_ ? added_ : nullptr;
   std::vector<uint32_t>& path = path_;  // blocks entered at their start
   path.clear();
+  if (way != nullptr) way->clear();
   uint32_t cost = 0;
   const auto rest = [&](Rest result) {
     if (cost > kLong)
@@ -152,7 +159,8 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
       path.push_back(cursor.entered);
     }
     ++cost;
-    const auto list = cursor.block->instructions.span();
+    if (way != nullptr) way->push_back(cursor.at);
+    auto list = cursor.block->instructions.span();
     CodeLocation next;
     for (; cursor.at.index < list.size(); ++cursor.at.index) {
       const Instruction& instruction = list[cursor.at.index];
@@ -164,6 +172,14 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
         return rest(Rest::instruction);
       if (side.machine.facts(instruction).nop) {
         ++cost;
+        continue;
+      }
+      if (const auto behind = added != nullptr ? added->pass(cursor.at) : std::nullopt) {
+        passed_ = true;
+        path.clear();  // who comes here later has to pass the code, too
+        cursor = cursor_at(side, *behind);
+        list = cursor.block->instructions.span();
+        --cursor.at.index;
         continue;
       }
       if (cursor.at.index + 1 != list.size() ||
@@ -189,6 +205,13 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
   }
 }
 
+/// Asks whether the code that the output has on its way to `y` does no harm in front of `x`.
+void Comparison::judge_passed_code(const Cursor& x, const Cursor& y) {
+  passed_ = false;
+  if (way_.back() != x.at) way_.push_back(x.at);
+  if (const auto fault = added_->judge(way_)) differ(x, y, *fault);
+}
+
 /// Remembers the pair. False when it was visited before.
 bool Comparison::visit(uint32_t before, const CodeCursor& after) {
   const uint64_t place = uint64_t{after_.numbers(after.procedure, after.block)} << 32 | after.index;
@@ -210,7 +233,9 @@ void Comparison::walk(const Item& item) {
   dropped_load_ = -1;
   do {
     const Rest rest = settle(before_, x);
-    if (rest != settle(after_, y)) return differ_in_code(x, y, "code ends in one place only");
+    const Rest after_rest = settle(after_, y);
+    if (passed_) judge_passed_code(x, y);
+    if (rest != after_rest) return differ_in_code(x, y, "code ends in one place only");
     if (rest == Rest::outside && !same_outside(x.outside, y.outside))
       return differ(x, y, "branches lead to different places");
     if (rest != Rest::instruction) return;
@@ -732,6 +757,15 @@ void Comparison::join(const Comparison& other) {
   }
 }
 
+/// What added code does not do although it should.
+void Comparison::missing_code() {
+  if (added_ == nullptr) return;
+  const auto reached = [&](ProcedureId procedure, BlockId block) -> bool {
+    return reached_[before_.numbers(procedure, block)];
+  };
+  if (auto missing = added_->find_missing(reached)) differ(std::move(*missing));
+}
+
 CompareCounts Comparison::counts() const {
   return {
       .instructions = compared_,
@@ -762,18 +796,20 @@ std::vector<BlockPair> Comparison::pairs() const {
 std::optional<std::string> find_difference(const Program& before, const Program& after,
                                            CompareCounts* counts,
                                            const std::vector<GpLoad>* needless,
-                                           std::vector<BlockPair>* pairs) {
+                                           std::vector<BlockPair>* pairs, AddedCode* added) {
   const auto finish = [&](Comparison& comparison) {
     if (!comparison.difference()) comparison.expected_calls();
+    if (!comparison.difference()) comparison.missing_code();
     if (counts != nullptr) *counts = comparison.counts();
     if (pairs != nullptr) *pairs = comparison.pairs();
     return comparison.difference();
   };
   // Which of several differences comes first depends on the threads: then one thread walks again.
   if (const size_t workers = walkers_for(before); workers > 1)
-    if (const auto walked = walk_together(before, after, needless, workers))
+    if (const auto walked = walk_together(before, after, needless, added, workers))
       if (!walked->difference() && !finish(*walked)) return std::nullopt;
-  Comparison comparison(before, after, needless);
+  const auto fresh = added != nullptr ? added->for_another_walk() : nullptr;
+  Comparison comparison(before, after, needless, fresh.get());
   comparison.run();
   return finish(comparison);
 }

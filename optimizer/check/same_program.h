@@ -12,6 +12,8 @@
 
 namespace respike {
 
+class AddedCode;
+
 /// How much a comparison looked at.
 struct CompareCounts {
   uint64_t instructions = 0;    // pairs of instructions compared
@@ -40,9 +42,12 @@ struct BlockPair {
 /// function itself, which takes several times as long as all else that the comparison does with gp.
 ///
 /// `pairs`: gets the pairs of blocks, by procedure and block of `before`.
+///
+/// `added`: knows the code that `after` may have beside the code of `before`.
 std::optional<std::string> find_difference(const Program& before, const Program& after,
                                            CompareCounts* counts = nullptr,
                                            const std::vector<GpLoad>* needless = nullptr,
-                                           std::vector<BlockPair>* pairs = nullptr);
+                                           std::vector<BlockPair>* pairs = nullptr,
+                                           AddedCode* added = nullptr);
 
 }  // namespace respike

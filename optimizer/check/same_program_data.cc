@@ -73,11 +73,13 @@ bool same_kind(const Symbol& a, const Symbol& b) {
 }  // namespace
 
 Comparison::Comparison(const Program& before, const Program& after,
-                       const std::vector<GpLoad>* needless, SharedWalk* shared, size_t worker)
+                       const std::vector<GpLoad>* needless, AddedCode* added, SharedWalk* shared,
+                       size_t worker)
     : before_(before, classes_),
       after_(after, classes_),
       shared_(shared),
       worker_(worker),
+      added_(added),
       needless_loads_(needless) {
   if (before.image == nullptr) return;
   if (auto note = read_provenance(*before.image)) dead_ends_ = std::move(note->dead_ends);
@@ -92,7 +94,8 @@ void Comparison::find_entries() {
   code_pointers();
   const Image *before = before_.program.image, *after = after_.program.image;
   if (before == nullptr || after == nullptr) return procedures_by_number();
-  pair_addresses(before->entry, after->entry, "the entry of the image");
+  const auto own_entry = added_ != nullptr ? added_->entry() : std::nullopt;
+  pair_addresses(before->entry, own_entry.value_or(after->entry), "the entry of the image");
   appended();
   symbols();
   dynamic_symbols();
@@ -452,7 +455,9 @@ void Comparison::sections() {
     const auto& [kind, raw, value] = before.loader_entries[i];
     if (i >= after.loader_entries.size() || after.loader_entries[i].raw != raw)
       return differ(fmt::format("dynamic entry {} has another tag", i));
-    const uint64_t now = after.loader_entries[i].value;
+    uint64_t now = after.loader_entries[i].value;
+    if (kind == LoaderEntry::Kind::initializer && added_ != nullptr)
+      now = added_->initializer().value_or(now);
     if (before.loader_entries[i].enters_code())
       pair_addresses(value, now,
                      kind == LoaderEntry::Kind::initializer ? "the initializer" : "the finalizer");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "optimizer/analysis/needless_gp_loads.h"
+#include "optimizer/check/added_code.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/image/image.h"
 #include "optimizer/ir/lookup.h"
@@ -24,13 +25,6 @@ namespace respike {
 
 /// Numbers of contents, shared by both programs: equal contents have equal numbers.
 using ContentClasses = std::unordered_map<std::string, uint32_t>;
-
-/// A place in one of the two programs' code: an instruction of a block.
-struct CodeCursor {
-  ProcedureId procedure = kNone;
-  BlockId block = kNone;
-  uint32_t index = 0;  // of the instruction; may be one past the last
-};
 
 /// One of the two programs, and what the walk needs to know of it.
 class ComparedProgram {
@@ -92,12 +86,13 @@ class Comparison {
  public:
   /// `shared`: the walk is shared with other threads, of which this is number `worker`.
   Comparison(const Program& before, const Program& after, const std::vector<GpLoad>* needless,
-             SharedWalk* shared = nullptr, size_t worker = 0);
+             AddedCode* added = nullptr, SharedWalk* shared = nullptr, size_t worker = 0);
 
   void run();
   /// Adds what another worker found. Then, without a difference, checks what needs all of the walk.
   void join(const Comparison& other);
   void expected_calls();
+  void missing_code();
   CompareCounts counts() const;
   std::vector<BlockPair> pairs() const;  // see find_difference()
   const std::optional<std::string>& difference() const { return difference_; }
@@ -141,6 +136,7 @@ class Comparison {
   void enter(const ComparedProgram& side, Cursor& cursor, ProcedureId procedure,
              BlockId block) const;
   Rest settle(const ComparedProgram& side, Cursor& cursor);
+  void judge_passed_code(const Cursor& x, const Cursor& y);
   bool visit(uint32_t before, const CodeCursor& after);
   void walk(const Item& item);
   bool is_own(ProcedureId before) const { return owner(before) == worker_; }
@@ -223,7 +219,10 @@ class Comparison {
   // Where the walk comes to rest behind a block, for blocks from which it is a long way.
   using Rests = std::unordered_map<uint32_t, std::pair<Cursor, Rest>>;
   Rests before_rests_, after_rests_;
-  std::vector<uint32_t> path_;                                           // of settle()
+  std::vector<uint32_t> path_;   // of settle()
+  AddedCode* added_;             // null: none is expected
+  bool passed_ = false;          // added code, in settle()
+  std::vector<CodeCursor> way_;  // of the input, in settle(); only if `added_`
   mutable std::unordered_map<const Section*, const Section*> sections_;  // of equal name
   // Needless loads of gp in the input, by procedure, block and place; found when needed.
   const std::vector<GpLoad>* needless_loads_;  // null: not found yet

@@ -24,13 +24,18 @@ size_t walkers_for(const Program& before) {
 }
 
 std::unique_ptr<Comparison> walk_together(const Program& before, const Program& after,
-                                          const std::vector<GpLoad>* needless, size_t workers) {
+                                          const std::vector<GpLoad>* needless, AddedCode* added,
+                                          size_t workers) {
   SharedWalk shared(workers);
+  std::vector<std::unique_ptr<AddedCode>> added_of(workers);  // but of the first, which has `added`
+  for (size_t worker = 1; worker < workers && added != nullptr; ++worker)
+    added_of[worker] = added->for_another_walk();
   std::vector<std::unique_ptr<Comparison>> walks(workers);
   std::atomic<bool> failed = false;
   const auto walk = [&](size_t worker) {
     try {
-      walks[worker] = std::make_unique<Comparison>(before, after, needless, &shared, worker);
+      walks[worker] = std::make_unique<Comparison>(
+          before, after, needless, worker == 0 ? added : added_of[worker].get(), &shared, worker);
       walks[worker]->run();
     } catch (const std::exception&) {  // is thrown again when one thread walks
       failed = true;

@@ -70,6 +70,7 @@ size_t walkers_for(const Program& before);
 
 /// Walks on several threads; the result has what all of them found. Nothing when one failed.
 std::unique_ptr<Comparison> walk_together(const Program& before, const Program& after,
-                                          const std::vector<GpLoad>* needless, size_t workers);
+                                          const std::vector<GpLoad>* needless, AddedCode* added,
+                                          size_t workers);
 
 }  // namespace respike

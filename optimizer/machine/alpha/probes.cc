@@ -23,6 +23,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/machine/alpha/codec.h"
 #include "optimizer/machine/alpha/meaning.h"
+#include "optimizer/machine/alpha/probe_reader.h"
 
 namespace respike {
 
@@ -65,6 +66,18 @@ struct Place {
 class AlphaProbes final : public Probes {
  public:
   explicit AlphaProbes(bool uses_bases) : uses_bases_(uses_bases) {}
+
+  bool may_start(const Instruction& instruction) const override {
+    return may_start_probe(instruction);
+  }
+  std::optional<FoundProbe> read(ProbeText& text,
+                                 const ProbeSurroundings& surroundings) const override {
+    return read_probe(text, surroundings);
+  }
+  std::optional<FoundRoutine> read_routine(ProbeText& text,
+                                           const ProbeSurroundings& surroundings) const override {
+    return alpha::read_routine(text, surroundings);
+  }
 
   uint64_t base_distance() const override { return uses_bases_ ? kBaseDistance : 0; }
   uint64_t bases_of(uint64_t size) const override {

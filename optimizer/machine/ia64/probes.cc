@@ -31,6 +31,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/machine/ia64/codec.h"
 #include "optimizer/machine/ia64/meaning.h"
+#include "optimizer/machine/ia64/probe_reader.h"
 
 namespace respike {
 
@@ -87,6 +88,14 @@ class Code {
 
 class Ia64Probes final : public Probes {
  public:
+  bool may_start(const Instruction& instruction) const override {
+    return may_start_probe(instruction);
+  }
+  std::optional<FoundProbe> read(ProbeText& text,
+                                 const ProbeSurroundings& surroundings) const override {
+    return read_probe(text, surroundings);
+  }
+
   unsigned registers(ProbeKind kind, bool gp_known, bool) const override {
     return kind == ProbeKind::record_target ? 3 : gp_known ? 1 : 2;
   }

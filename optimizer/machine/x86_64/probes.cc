@@ -29,6 +29,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/machine/x86_64/added.h"
 #include "optimizer/machine/x86_64/instruction.h"
+#include "optimizer/machine/x86_64/probe_reader.h"
 
 namespace respike {
 
@@ -45,6 +46,13 @@ constexpr int32_t kRedZone = 128;  // bytes
 
 class X8664Probes final : public Probes {
  public:
+  bool may_start(const Instruction& instruction) const override {
+    return may_start_probe(instruction);
+  }
+  std::optional<FoundProbe> read(ProbeText& text, const ProbeSurroundings&) const override {
+    return read_probe(text);
+  }
+
   unsigned registers(ProbeKind kind, bool, bool keep_flags) const override {
     return kind == ProbeKind::record_target || keep_flags ? 1 : 0;
   }

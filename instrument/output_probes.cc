@@ -1,0 +1,301 @@
+// Finding the probes of an output, and judging them.
+//
+// What a probe is, the reader of the machine says (Probes::read), from the bytes of the output
+// alone; the counter map of the output says what the probe's counter is to count. So a probe may
+// stand at its place if
+//
+// - no register or flag that it leaves changed may still be read there, by the analysis of the
+// input;
+// - gp, if the probe uses it, holds the procedure's gp there;
+// - the unwind tables tell of the stack pointer while it is lower;
+// - the word to which it adds is the counter of a block or an edge at that place, or, if the probe
+//   records targets, of the jump or call in front of which it stands;
+// - no other probe has that word;
+// - indirect branches that want a mark (endbr64) still find it first.
+//
+// Example: `inc 0x194908(%rip)` in front of `test %eax,%eax`. The word 0x194908 is counter 1345 of
+// the map, which counts a block of sqlite3_step, and the input has `test` in that block; inc
+// changes flags, and `test` writes all of these before anything reads them. So the probe does no
+// harm.
+//
+// All this is about places of the input, to which the comparison brings the probes
+// (check/added_code.h).
+
+#include "instrument/output_probes.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "optimizer/image/image.h"
+#include "optimizer/machine/machine.h"
+#include "optimizer/machine/probe_text.h"
+
+namespace respike {
+namespace {
+
+/// The unwind state in front of an instruction; what a block has behind its last one, too.
+uint32_t state_at(const Program& program, const CodeCursor& at) {
+  const BasicBlock& block = program[at.procedure].blocks[at.block];
+  uint32_t state = block.cfi_state;
+  for (const Instruction& instruction : block.instructions.span().first(at.index))
+    if (instruction.is_pseudo()) state = static_cast<uint32_t>(instruction.immediate);
+  return state;
+}
+
+}  // namespace
+
+OutputProbes::OutputProbes(const Program& before, const CodeFacts& facts, const Program& after,
+                           const CountingParts& parts)
+    : before_(before),
+      facts_(facts),
+      after_(after),
+      parts_(parts),
+      reader_(*after.machine->probes),
+      shared_(std::make_shared<Shared>(parts.map.counters)) {
+  at_end_.live = RegisterSet::first(before.machine->register_count);
+  shared_->numbers = BlockNumbers(after);
+  for (const CounterMap::ProcedureMap& mapped : parts.map.procedures) {
+    const auto place = block_at(before, mapped.address);
+    if (!place || before[place->procedure].blocks.size() != mapped.blocks.size()) continue;
+    const FlowGraph& graph = mapped.graph;
+    for (uint32_t e = 0; e < graph.edges.size(); ++e) {
+      const FlowEdge& edge = graph.edges[e];
+      if (edge.counter >= shared_->words.size()) continue;
+      Word& word = shared_->words[edge.counter];
+      word.procedure = place->procedure;
+      if (edge.kind == FlowEdge::Kind::block) {
+        word.counts = Word::Counts::block;
+        word.block = e;
+        continue;
+      }
+      word.counts = Word::Counts::edge;
+      word.block = graph.block_of(edge.to);
+      word.from = graph.block_of(edge.kind == FlowEdge::Kind::call_return ? graph.edges[e - 1].from
+                                                                          : edge.from);
+    }
+    for (const CounterMap::IndirectSite& site : mapped.indirect) {
+      if (site.counter + 1 >= shared_->words.size()) continue;
+      shared_->words[site.counter] = {Word::Counts::target, place->procedure, kNone, site.block};
+      shared_->words[site.counter + 1].counts = Word::Counts::changes;
+    }
+  }
+}
+
+std::unique_ptr<AddedCode> OutputProbes::for_another_walk() const {
+  auto other = std::unique_ptr<OutputProbes>(new OutputProbes(*this));
+  other->passed_.clear();
+  return other;
+}
+
+/// Registers that the lines write.
+RegisterSet OutputProbes::changed_by(ProbeText& text, size_t size) const {
+  RegisterSet changed;
+  for (size_t i = 0; i < size; ++i) {
+    const Operands operands = after_.machine->operands(*text[i]);
+    for (uint8_t k = operands.uses; k < operands.size; ++k) changed.add(operands.registers[k]);
+  }
+  return changed;
+}
+
+/// Whether the unwind tables know how deep the stack is at each line.
+bool OutputProbes::describes_stack(const FoundProbe& probe, const ProbeText& text) const {
+  const auto& states = after_.unwind.states;
+  const uint32_t outer = state_at(after_, text.place(0));
+  for (size_t i = 0; i < probe.size; ++i) {
+    const uint32_t state = state_at(after_, text.place(i));
+    const bool is_lower = i >= probe.lowered_from && i < probe.lowered_to;
+    if (outer >= states.size() || !is_lower || states[outer].cfa_is_expression ||
+        states[outer].cfa_register != after_.machine->abi.stack_pointer) {
+      if (state != outer) return false;
+      continue;
+    }
+    if (state >= states.size()) return false;
+    CfiState deeper = states[outer];
+    deeper.cfa_offset = static_cast<int64_t>(static_cast<uint64_t>(deeper.cfa_offset) +
+                                             static_cast<uint64_t>(probe.lowered));
+    if (!(states[state] == deeper)) return false;
+  }
+  return true;
+}
+
+/// The routine that small probes call, read once.
+bool OutputProbes::add_routine(FoundProbe& probe, RegisterSet& changed,
+                               std::optional<uint64_t> gp) {
+  const auto [known, fresh] = routines_.try_emplace({probe.routine->procedure, gp});
+  Routine& routine = known->second;
+  if (fresh) {
+    ProbeText text(after_, {probe.routine->procedure, probe.routine->block, 0});
+    const ProbeSurroundings surroundings{.gp = gp,
+                                         .bases = parts_.bases,
+                                         .base_count = parts_.base_count,
+                                         .base_distance = parts_.base_distance};
+    routine.found = reader_.read_routine(text, surroundings);
+    if (routine.found) routine.changed = changed_by(text, routine.found->size);
+  }
+  if (!routine.found || routine.found->number_register != probe.number_register ||
+      routine.found->link != probe.link)
+    return false;
+  probe.kind = routine.found->kind;
+  probe.by_gp = routine.found->by_gp;
+  probe.counter = routine.found->counter + 8 * static_cast<uint64_t>(probe.number);
+  changed |= routine.changed;
+  return true;
+}
+
+std::optional<CodeCursor> OutputProbes::pass(const CodeCursor& at) {
+  const Procedure& procedure = after_[at.procedure];
+  if (!reader_.may_start(procedure.blocks[at.block].instructions[at.index])) return std::nullopt;
+  ProbeText text(after_, at);
+  auto probe = reader_.read(text, {.gp = procedure.gp,
+                                   .bases = parts_.bases,
+                                   .base_count = parts_.base_count,
+                                   .base_distance = parts_.base_distance});
+  if (!probe) return std::nullopt;
+  Passed passed{.probe = std::move(*probe), .start = at, .changed = changed_by(text, probe->size)};
+  FoundProbe& found = passed.probe;
+  if (found.routine && !add_routine(found, passed.changed, procedure.gp)) return std::nullopt;
+  if (found.kind == ProbeKind::find_copy) {
+    if (found.counter != parts_.find_copy || parts_.find_copy == 0) return std::nullopt;
+    passed.changed |= RegisterSet(std::span(after_.machine->abi.flags));
+  } else {
+    const uint64_t word = (found.counter - parts_.map.counters_address) / 8;
+    if (found.counter % 8 != 0 || word >= parts_.map.counters) return std::nullopt;
+  }
+  if (found.keeps_flags) passed.changed -= RegisterSet(std::span(after_.machine->abi.flags));
+  for (const Register kept : found.kept) passed.changed.remove(kept);
+  passed.unwinds = describes_stack(found, text);
+  const CodeCursor behind = text.behind(found.size - 1);
+  passed_.push_back(std::move(passed));
+  return behind;
+}
+
+const Instruction* OutputProbes::instruction_at(const CodeCursor& at) const {
+  const auto& list = before_[at.procedure].blocks[at.block].instructions;
+  return at.index < list.size() ? &list[at.index] : nullptr;
+}
+
+const PointFacts& OutputProbes::facts_at(const CodeCursor& at) {
+  if (instruction_at(at) == nullptr) return at_end_;
+  if (points_of_ != std::pair(at.procedure, at.block)) {
+    points_ = facts_.points(at.procedure, at.block);
+    points_of_ = {at.procedure, at.block};
+  }
+  return points_[at.index];
+}
+
+std::optional<std::string> OutputProbes::judge(std::span<const CodeCursor> way) {
+  std::optional<std::string> fault;
+  for (const Passed& passed : passed_)
+    if (!fault) fault = judge(passed, way);
+  passed_.clear();
+  return fault;
+}
+
+std::optional<std::string> OutputProbes::judge(const Passed& passed,
+                                               std::span<const CodeCursor> way) {
+  if (!passed.unwinds)
+    return "the unwind information does not follow the stack pointer through a probe";
+  if (auto fault = judge_registers(passed, way)) return fault;
+  if (auto fault = judge_place(passed, way)) return fault;
+  return passed.probe.kind == ProbeKind::find_copy ? std::nullopt : judge_counter(passed, way);
+}
+
+std::optional<std::string> OutputProbes::judge_registers(const Passed& passed,
+                                                         std::span<const CodeCursor> way) {
+  // What nobody reads behind one place of the way, nobody reads who came that way. Where other ways
+  // join, as behind a jump to another procedure, more may be read.
+  RegisterSet lost = passed.changed;
+  for (size_t i = way.size(); i-- > 0 && !lost.empty();) lost &= facts_at(way[i]).live;
+  if (!lost.empty()) {
+    Register first = 0;
+    while (!lost.contains(first)) ++first;
+    return fmt::format("a probe changes {}, which may still be read",
+                       before_.machine->text.register_name(first));
+  }
+  // The same of gp.
+  if (passed.probe.by_gp && std::ranges::none_of(way, [&](const CodeCursor& at) {
+        return instruction_at(at) != nullptr && facts_at(at).gp;
+      }))
+    return "a probe uses the global pointer where it may hold something else";
+  return std::nullopt;
+}
+
+/// Marks and the red zone: what counts is how control comes to the probe in the output. `way`: as
+/// judge() has it. A mark in front of which the input has a branch is not found there either.
+std::optional<std::string> OutputProbes::judge_place(const Passed& passed,
+                                                     std::span<const CodeCursor> way) const {
+  const Instruction* instruction = instruction_at(way.back());
+  const bool same_block =
+      way.front().procedure == way.back().procedure && way.front().block == way.back().block;
+  const bool marks = same_block && instruction != nullptr && !instruction->is_pseudo() &&
+                     instruction->opcode != kInvalid &&
+                     before_.machine->facts(*instruction).marks_target;
+  if (!marks && !passed.probe.overwrites_red_zone) return std::nullopt;
+  const Procedure& procedure = after_[passed.start.procedure];
+  const BasicBlock& own = procedure.blocks[passed.start.block];
+  bool jumps = false, returns = false;
+  for (const BasicBlock& block : procedure.blocks)
+    for (const Edge& edge : block.successors) {
+      if (edge.target != passed.start.block || edge.kind == Edge::Kind::landing_pad) continue;
+      const bool call = !block.instructions.empty() &&
+                        is_call(after_.machine->facts(block.instructions.back()).flow);
+      (call && edge.kind == Edge::Kind::fall_through ? returns : jumps) = true;
+    }
+  // The mark of a landing pad is for unwinders, not for who returns there.
+  const bool pad =
+      before_[way.back().procedure].blocks[way.back().block].has(BasicBlock::kLandingPad);
+  if (marks && ((returns && !pad) || own.has(BasicBlock::kEntry) ||
+                own.has(BasicBlock::kAddressTaken) || own.has(BasicBlock::kLandingPad)))
+    return "a probe stands in front of the mark that indirect branches have to find first";
+  if (passed.probe.overwrites_red_zone && jumps)
+    return "a probe overwrites what lies below the stack pointer";
+  return std::nullopt;
+}
+
+std::optional<std::string> OutputProbes::judge_counter(const Passed& passed,
+                                                       std::span<const CodeCursor> way) {
+  const FoundProbe& probe = passed.probe;
+  const uint64_t number = (probe.counter - parts_.map.counters_address) / 8;
+  const Word& word = shared_->words[number];
+  using Counts = Word::Counts;
+  if (probe.own_copy != parts_.copied)
+    return fmt::format("the probe of counter {} counts in {}", number,
+                       probe.own_copy ? "a copy that threads do not have"
+                                      : "the first copy of the counters for all threads");
+  if (parts_.map.atomic && probe.kind == ProbeKind::count)
+    return fmt::format("the probe of counter {} is not exact with threads", number);
+  const bool records = probe.kind == ProbeKind::record_target;
+  const bool is_here = std::ranges::any_of(way, [&](const CodeCursor& at) {
+    return at.procedure == word.procedure && at.block == word.block &&
+           (word.counts != Counts::edge || at.index == 0);
+  });
+  if (word.counts == Counts::nothing || word.counts == Counts::changes ||
+      records != (word.counts == Counts::target) || !is_here)
+    return fmt::format("the probe of counter {} does not stand where the counter counts", number);
+  const uint64_t place =
+      (uint64_t{shared_->numbers(passed.start.procedure, passed.start.block)} << 32 |
+       passed.start.index) +
+      1;
+  uint64_t known = 0;
+  if (!shared_->places[number].compare_exchange_strong(known, place) && known != place)
+    return fmt::format("counter {} has two probes", number);
+  return std::nullopt;
+}
+
+std::optional<std::string> OutputProbes::find_missing(
+    const std::function<bool(ProcedureId, BlockId)>& reached) const {
+  using Counts = Word::Counts;
+  for (size_t i = 0; i < shared_->words.size(); ++i) {
+    const Word& word = shared_->words[i];
+    if (word.counts == Counts::nothing || word.counts == Counts::changes) continue;
+    if (shared_->places[i] != 0 || !reached(word.procedure, word.block)) continue;
+    if (word.counts == Counts::edge && !reached(word.procedure, word.from)) continue;
+    const Procedure& procedure = before_[word.procedure];
+    return fmt::format("counter {}, at {:#x} in {}, has no probe", i,
+                       before_.address_of(procedure.blocks[word.block]), procedure.name);
+  }
+  return std::nullopt;
+}
+
+}  // namespace respike

@@ -1,0 +1,102 @@
+#pragma once
+// The probes of an instrumented image, as they stand in it: found, and judged where they stand.
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "instrument/code_facts.h"
+#include "instrument/counter_map.h"
+#include "optimizer/check/added_code.h"
+#include "optimizer/ir/lookup.h"
+#include "optimizer/ir/program.h"
+#include "optimizer/machine/probes.h"
+
+namespace respike {
+
+/// What an instrumented image says of itself: its counter map and its start code's parameters.
+struct CountingParts {
+  CounterMap map;
+  bool copied = false;     // threads have copies of the counters
+  uint64_t find_copy = 0;  // address of the routine that finds them; 0: there is none
+  std::optional<uint64_t> entry, initializer;  // what the start code goes on to, in place of
+  std::optional<CounterBases> bases;
+  uint64_t base_count = 0, base_distance = 0;
+};
+
+/// See AddedCode. Code is a probe if it reads as one and counts at a counter of the image. Each
+/// counter of the map has one probe, at a place of the block or the edge that it counts.
+class OutputProbes final : public AddedCode {
+ public:
+  /// All have to outlive this. `facts` are those of `before`.
+  OutputProbes(const Program& before, const CodeFacts& facts, const Program& after,
+               const CountingParts& parts);
+
+  std::unique_ptr<AddedCode> for_another_walk() const override;
+  std::optional<CodeCursor> pass(const CodeCursor& at) override;
+  std::optional<std::string> judge(std::span<const CodeCursor> way) override;
+  std::optional<std::string> find_missing(
+      const std::function<bool(ProcedureId, BlockId)>& reached) const override;
+  std::optional<uint64_t> entry() const override { return parts_.entry; }
+  std::optional<uint64_t> initializer() const override { return parts_.initializer; }
+
+ private:
+  /// What a word of the counters counts.
+  struct Word {
+    enum class Counts : uint8_t { nothing, block, edge, target, changes };
+    Counts counts = Counts::nothing;
+    ProcedureId procedure = kNone;
+    BlockId from = kNone;   // edge: where it starts
+    BlockId block = kNone;  // the block, or where the edge ends
+  };
+  /// Shared by all walks.
+  struct Shared {
+    std::vector<Word> words;
+    std::vector<std::atomic<uint64_t>> places;  // by word: of its probe, plus 1; 0: not found
+    BlockNumbers numbers;                       // of the output
+    explicit Shared(size_t count) : words(count), places(count) {}
+  };
+  struct Passed {
+    FoundProbe probe;
+    CodeCursor start;
+    RegisterSet changed;
+    bool unwinds = true;  // the unwind tables know what the probe does to the stack pointer
+  };
+  OutputProbes(const OutputProbes& other) = default;
+
+  std::optional<FoundRoutine> routine_at(const CodeLocation& place, std::optional<uint64_t> gp);
+  bool add_routine(FoundProbe& probe, RegisterSet& changed, std::optional<uint64_t> gp);
+  RegisterSet changed_by(ProbeText& text, size_t size) const;
+  bool describes_stack(const FoundProbe& probe, const ProbeText& text) const;
+  std::optional<std::string> judge(const Passed& passed, std::span<const CodeCursor> way);
+  std::optional<std::string> judge_counter(const Passed& passed, std::span<const CodeCursor> way);
+  std::optional<std::string> judge_registers(const Passed& passed, std::span<const CodeCursor> way);
+  std::optional<std::string> judge_place(const Passed& passed,
+                                         std::span<const CodeCursor> way) const;
+  const PointFacts& facts_at(const CodeCursor& at);
+  const Instruction* instruction_at(const CodeCursor& at) const;
+
+  const Program& before_;
+  const CodeFacts& facts_;
+  const Program& after_;
+  const CountingParts& parts_;
+  const Probes& reader_;
+  std::shared_ptr<Shared> shared_;
+  std::vector<Passed> passed_;  // since the last judge()
+  struct Routine {
+    std::optional<FoundRoutine> found;
+    RegisterSet changed;
+  };
+  std::map<std::pair<ProcedureId, std::optional<uint64_t>>, Routine> routines_;
+  std::vector<PointFacts> points_;  // of the block that facts_at() was asked for last
+  std::pair<ProcedureId, BlockId> points_of_{kNone, kNone};
+  PointFacts at_end_;  // behind all code: everything may still be read
+};
+
+}  // namespace respike
