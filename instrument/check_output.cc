@@ -119,6 +119,10 @@ class PartsReader {
     if (size % start_.page_size != 0 || start % start_.page_size != 0 ||
         size / 8 < parts_->map.counters || start + size < start)
       return wrong;
+    uint64_t most = 0;  // words that the map can name
+    for (const CounterMap::ProcedureMap& procedure : parts_->map.procedures)
+      most += procedure.graph.edges.size() + 2 * procedure.blocks.size();
+    if (parts_->map.counters > most) return wrong;
     const auto overlaps = [&](uint64_t from, uint64_t length) {
       return from < start + size && start < from + length;
     };

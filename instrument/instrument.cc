@@ -562,13 +562,13 @@ void Instrumenter::require_copies() const {
 
 /// Puts probes into a copy of the program, and writes the copy.
 void Instrumenter::write(const CodeFacts& facts, Steps& steps) {
-  steps.begin("insert probes", 0.4);
+  steps.begin("insert probes", 0.33);
   Program counting = copy_for_editing(program_);
   Layout layout = original_layout(counting);  // from here on only probes are added to the order
   insert_probes(counting, layout, facts);
   require_invariants(counting, &layout);
 
-  steps.begin("emit", 0.5);
+  steps.begin("emit", 0.42);
   result_.bytes = emit_image(counting, std::move(layout));
 }
 
@@ -591,10 +591,10 @@ InstrumentResult Instrumenter::run() {
   if (options_.weights != nullptr && annotate(program_, *options_.weights).matched == 0)
     diagnostics_.warn("the weights are of another program: it knows none of the procedures");
 
-  steps.begin("analyse", 0.25);
+  steps.begin("analyse", 0.15);
   const CodeFacts facts(program_);
 
-  steps.begin("choose counters", 0.4);
+  steps.begin("choose counters", 0.25);
   choose_counters(facts);
   describe();
   result_.warning = describe_left_out(map_);
@@ -603,7 +603,7 @@ InstrumentResult Instrumenter::run() {
   write(facts, steps);
   malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes
 
-  steps.begin("verify", 0.7);
+  steps.begin("verify", 0.6);
   const Image written = view_image(result_.bytes, "the instrumented image");
   if (const auto broken = find_broken_rule(image_, written))
     throw Error("the instrumented image would not work: " + *broken, image_.path);

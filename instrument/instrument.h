@@ -47,7 +47,8 @@ struct InstrumentResult {
 };
 
 /// Puts counters into `image`, on the edges outside a maximum-weight spanning tree of each
-/// procedure's flow graph, and start code that keeps them in a counter file. Throws Error when the
+/// procedure's flow graph, and start code that keeps them in a counter file. The result is checked:
+/// it is read and lifted again and compared with the input (check_output.h). Throws Error when the
 /// image cannot be instrumented; procedures that cannot be instrumented stay as they are.
 InstrumentResult instrument(const Image& image, const InstrumentOptions& options,
                             Diagnostics& diagnostics);

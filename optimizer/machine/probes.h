@@ -58,27 +58,27 @@ struct ProbeCode {
 
 /// What the reader of probes has to know of the output.
 struct ProbeSurroundings {
-  std::optional<uint64_t> gp;  // of the procedure
-  std::optional<CounterBases> bases = {};  // where base_distance() is not 0
+  std::optional<uint64_t> gp;                  // of the procedure
+  std::optional<CounterBases> bases = {};      // where base_distance() is not 0
   uint64_t base_count = 0, base_distance = 0;  // words; bytes between the places they lead to
 };
 
 /// A probe as it stands in an output.
 struct FoundProbe {
   ProbeKind kind = ProbeKind::count;
-  uint64_t counter = 0;    // address of the word; find_copy: of the routine
-  size_t size = 0;         // lines of the text
-  bool by_gp = false;      // the counter is reached from gp
-  bool own_copy = false;   // the copy of the thread counts
-  bool keeps_flags = false;  // flags are again what they were
+  uint64_t counter = 0;             // address of the word; find_copy: of the routine
+  size_t size = 0;                  // lines of the text
+  bool by_gp = false;               // the counter is reached from gp
+  bool own_copy = false;            // the copy of the thread counts
+  bool keeps_flags = false;         // flags are again what they were
   std::vector<Register> kept = {};  // registers that are changed, and again what they were
-  // From line `lowered_from` to line `lowered_to`, without the latter, the stack pointer is `lowered`
-  // bytes lower.
+  // From line `lowered_from` to line `lowered_to`, without the latter, the stack pointer is
+  // `lowered` bytes lower.
   unsigned lowered = 0;
   size_t lowered_from = 0, lowered_to = 0;
   bool overwrites_red_zone = false;  // memory right below the stack pointer
-  // A small probe: adds to the word number `number` of the routine that is called. The routine takes
-  // the number in, and returns by, these registers.
+  // A small probe: adds to the word number `number` of the routine that is called. The routine
+  // takes the number in, and returns by, these registers.
   std::optional<CodeLocation> routine = {};
   int64_t number = 0;
   Register number_register = 0, link = 0;
@@ -99,13 +99,13 @@ class Probes {
 
   /// Whether a probe may start with the instruction; a quick answer, which may be wrongly yes.
   virtual bool may_start(const Instruction& instruction) const = 0;
-  /// Reads the probe that starts a text, from nothing but its instructions: whatever made them. Each
-  /// line of a probe is one that it has to have; nullopt: the text starts with no whole probe.
+  /// Reads the probe that starts a text, from nothing but its instructions: whatever made them.
+  /// Each line of a probe is one that it has to have; nullopt: the text starts with no whole probe.
   virtual std::optional<FoundProbe> read(ProbeText& text,
                                          const ProbeSurroundings& surroundings) const = 0;
   /// The same of a routine, which is all of the text.
-  virtual std::optional<FoundRoutine> read_routine(ProbeText& /*text*/,
-                                                   const ProbeSurroundings& /*surroundings*/) const {
+  virtual std::optional<FoundRoutine> read_routine(
+      ProbeText& /*text*/, const ProbeSurroundings& /*surroundings*/) const {
     return std::nullopt;
   }
 

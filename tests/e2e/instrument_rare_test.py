@@ -167,7 +167,7 @@ def check_instrumented_input(scratch):
     output, _ = instrument(program.image, folder)
     for command in ("instrument", "optimize"):
         refused("instrumented image", "image", command, output, "-o", folder / "again")
-    refused("cannot be compared", "image", "verify", program.image, output)
+    common.respike_ok("image", "verify", program.image, output)
     refused("instrumented image", "image", "verify", output, program.image)
 
 

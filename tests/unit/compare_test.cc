@@ -383,7 +383,7 @@ TEST(Compare, ThreadsFindWhatOneFinds) {
   ASSERT_EQ(alone.difference(), std::nullopt);
   EXPECT_EQ(alone.pairs().size(), 5u * 600);
   for (const size_t workers : {2, 3, 4, 7}) {
-    const auto together = walk_together(before, after, nullptr, workers);
+    const auto together = walk_together(before, after, nullptr, nullptr, workers);
     ASSERT_NE(together, nullptr);
     EXPECT_EQ(together->difference(), std::nullopt);
     EXPECT_EQ(together->pairs(), alone.pairs());
@@ -396,7 +396,7 @@ TEST(Compare, EachThreadFindsDifferences) {
   const Program before = parse_program(many_procedures(600, false), fake_machine());
   for (const unsigned changed : {0u, 63u, 64u, 130u, 400u, 599u}) {
     const Program after = parse_program(many_procedures(600, false, changed), fake_machine());
-    const auto together = walk_together(before, after, nullptr, 4);
+    const auto together = walk_together(before, after, nullptr, nullptr, 4);
     ASSERT_NE(together, nullptr);
     EXPECT_NE(together->difference(), std::nullopt) << changed;
   }
