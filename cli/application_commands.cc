@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"
+#include "cli/time_limit.h"
 #include "environment/describing.h"
 #include "environment/image_content.h"
 #include "optimizer/base/error.h"
@@ -47,7 +48,12 @@ void with_environment(const DatabaseOption& database,
   ProgressBar bar;
   std::string current;
   environment.progress = [&](std::string_view image, std::string_view step, double done) {
-    if (current != image) bar.begin(printable(current = image));
+    if (current != image) {
+      bar.begin(printable(current = image));
+      std::error_code error;
+      const uint64_t size = std::filesystem::file_size(current, error);
+      if (!error) limit_time(size);  // each image has its own
+    }
     const std::string name = printable(std::filesystem::path(image).filename().string());
     bar.show(fmt::format("{}: {}", name, step), done);
   };

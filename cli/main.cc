@@ -14,12 +14,15 @@
 #include <filesystem>
 #include <initializer_list>
 #include <new>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "cli/time_limit.h"
 #include "cli/usage.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
@@ -30,6 +33,16 @@ namespace {
 void set_signals() {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit fails instead of killing
   std::signal(SIGCHLD, SIG_DFL);  // if the parent ignored SIGCHLD, children could not be waited for
+}
+
+/// The size of the files that the words name.
+uint64_t size_of_files(std::span<char* const> words) {
+  uint64_t sum = 0;
+  for (const char* word : words) {
+    std::error_code error;
+    if (const uint64_t size = std::filesystem::file_size(word, error); !error) sum += size;
+  }
+  return sum;
 }
 
 /// The index of the first word from `at` on that is neither an option nor the value of an option;
@@ -91,7 +104,10 @@ int run(int argc, char** argv) {
   const int command = skip_options({&app}, 1, argc, argv);
   // What `run`, `exec` and `session` start inherits the signals' actions, so they leave them alone.
   const std::string_view name = command < argc ? argv[command] : "";
+  const std::set<std::string_view> starting = {
+      "run", "exec", "session", "measure", "compare", "check", "attend", "manager", "report-fault"};
   if (name != "run" && name != "exec" && name != "session") set_signals();
+  if (!starting.contains(name)) respike::cli::limit_time(size_of_files({argv, size_t(argc)}));
   words = take_words(app, command, argc, argv);
   if (argc == 1 && isatty(STDOUT_FILENO) != 0) {
     respike::cli::print_next_steps(app);

@@ -215,6 +215,21 @@ def check_environment(scratch):
     expect(len(work.spool()) == 1, "the counts are elsewhere")
 
 
+def check_time(scratch):
+    """A command that takes more processor time than allowed ends with one sentence, and leaves nothing behind."""
+    image = common.first_program("sqlite3.static", "sqlite3.pie", "lua.static", "calls.static").image
+    folder = scratch.folder()
+    environment = dict(os.environ, RESPIKE_TIME_LIMIT="1")
+    command = [common.RESPIKE, "image", "optimize", image, "-o", folder / "out", "--layout", "random"]
+    outcome = common.run_command(command, env=environment)
+    if outcome.status == 0:
+        raise Skip("the program is too small")
+    expect(outcome.status == 1 and outcome.stderr.count(b"\n") == 1 and b"1 seconds of processor time" in outcome.stderr, f"{outcome}")
+    expect(not list(folder.iterdir()), f"it left {list(folder.iterdir())}")
+    done = subprocess.run(["bash", "-c", 'ulimit -t 1; exec "$@"', "bash", *map(str, command)], capture_output=True, env=dict(os.environ, RESPIKE_TIME_LIMIT="0"))
+    expect(done.returncode == -signal.SIGXCPU, f"a user's own limit: {done}")
+
+
 def check_signals(scratch):
     """A version that is killed while it starts leaves nothing behind."""
     work = Work(scratch, "optimize")
@@ -236,6 +251,7 @@ def cases(scratch):
         "notes": check_notes,
         "rules": check_rules,
         "environment": check_environment,
+        "time": check_time,
         "signals": check_signals,
     }
     yield from common.named_cases(checks, scratch)

@@ -1,0 +1,75 @@
+#include "cli/time_limit.h"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+namespace respike::cli {
+namespace {
+
+constexpr uint64_t kSeconds = 600, kSecondsForMegabyte = 20;
+
+// For the signal handler: what it may read is complete before the timer is set.
+std::string message;  // NOLINT: read by a signal handler
+
+/// The signal of the timer. A user's own limit (ulimit -t) ends the command as ever.
+void end_command(int signal, siginfo_t* info, void*) {
+  if (info->si_code != SI_TIMER) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+    return;
+  }
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, message.data(), message.size());
+  _exit(1);
+}
+
+/// The seconds that the user allows; `standard` when he says nothing.
+uint64_t allowed(uint64_t standard) {
+  const char* text = std::getenv("RESPIKE_TIME_LIMIT");
+  char* end = nullptr;
+  const unsigned long long seconds = text != nullptr ? std::strtoull(text, &end, 10) : 0;
+  constexpr uint64_t kMost = uint64_t{1} << 31;
+  return end != nullptr && end != text && *end == '\0' ? std::min<uint64_t>(seconds, kMost)
+                                                       : standard;
+}
+
+/// The command's only timer of processor time; nullptr when there can be none.
+timer_t* the_timer() {
+  static timer_t timer;
+  static const bool made = [] {
+    struct sigevent event = {};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGXCPU;
+    return timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) == 0;
+  }();
+  return made ? &timer : nullptr;
+}
+
+}  // namespace
+
+void limit_time(uint64_t bytes) {
+  const uint64_t seconds = allowed(kSeconds + kSecondsForMegabyte * (bytes >> 20));
+  timer_t* timer = the_timer();
+  if (timer == nullptr) return;
+  struct itimerspec off = {};
+  timer_settime(*timer, 0, &off, nullptr);
+  if (seconds == 0) return;
+  message = fmt::format(
+      "respike: it has taken {} seconds of processor time, more than files of this size need: a "
+      "damaged file, perhaps; RESPIKE_TIME_LIMIT=SECONDS allows more, 0 any time\n",
+      seconds);
+  struct sigaction action = {};
+  action.sa_sigaction = end_command;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigaction(SIGXCPU, &action, nullptr);
+  struct itimerspec on = {};
+  on.it_value.tv_sec = static_cast<time_t>(seconds);
+  timer_settime(*timer, 0, &on, nullptr);
+}
+
+}  // namespace respike::cli
