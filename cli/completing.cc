@@ -74,13 +74,28 @@ void add_values(Completions& to, const ArgumentDescription& argument, const Plac
     to.files = true;
 }
 
+/// "--layout=ra" as the two words that it stands for.
+std::vector<std::string> split_values(const std::vector<std::string>& words) {
+  std::vector<std::string> all;
+  for (const std::string& word : words) {
+    const size_t at = word.starts_with("--") ? word.find('=') : word.npos;
+    all.push_back(word.substr(0, at));
+    if (at != word.npos) all.push_back(word.substr(at + 1));
+  }
+  return all;
+}
+
 }  // namespace
 
-Completions complete(const CommandDescription& root, const std::vector<std::string>& words,
+Completions complete(const CommandDescription& root, const std::vector<std::string>& typed,
                      const NameSource& names) {
   Completions result;
+  const std::vector<std::string> words = split_values(typed);
   const Place place = understand(root, words);
   const std::string word = words.empty() ? "" : words.back();
+  const std::string before = !typed.empty() && typed.back() != word
+                                 ? typed.back().substr(0, typed.back().size() - word.size())
+                                 : "";
   const CommandDescription& command = *place.path.back();
   if (place.in_program) {
     result.files = true;
@@ -110,6 +125,7 @@ Completions complete(const CommandDescription& root, const std::vector<std::stri
     result.files = true;
   }
   std::erase_if(result.words, [&](const auto& each) { return !each.first.starts_with(word); });
+  for (auto& each : result.words) each.first = before + each.first;
   return result;
 }
 

@@ -43,10 +43,11 @@ void print_help(const CLI::App& app, const std::vector<std::string>& words) {
 /// What to do with an application next, a line.
 std::string next_step(const ApplicationView& view) {
   const std::string name = shell_word(view.name);
-  bool optimized = false, counted = false, counting = false, grew = false;
+  bool optimized = false, counting = false, grew = false;
+  const ProfileView* counted = nullptr;
   for (const ImageView& image : view.images) {
     optimized = optimized || image.optimized;
-    counted = counted || image.profile.confidence > 0;
+    if (counted == nullptr && image.profile.confidence > 0) counted = &image.profile;
     counting = counting || image.instrumented;
     grew = grew || image.profile_grew;
   }
@@ -55,10 +56,9 @@ std::string next_step(const ApplicationView& view) {
         "{} is optimized: respike check {} -- ARGS says what it gains, and respike "
         "export {} DIR writes the files",
         name, name, name);
-  if (counted)
+  if (counted != nullptr)
     return fmt::format("{} has {}: respike optimize {} makes it faster", name,
-                       view.images.empty() ? "a profile" : profile_text(view.images[0].profile),
-                       name);
+                       profile_text(*counted), name);
   if (counting)
     return fmt::format("{} counts and has not run: respike run {} ARGS, with typical work", name,
                        name);

@@ -12,7 +12,7 @@ namespace respike::cli {
 namespace {
 
 /// Text for roff: hyphens that are typed, backslashes, and no control character at a line's start.
-std::string quoted(std::string_view text) {
+std::string roff_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
     if (c == '\\')
@@ -29,18 +29,18 @@ std::string quoted(std::string_view text) {
 
 /// "\fB\-\-image\fR \fIFILE\fR".
 std::string heading(const ArgumentDescription& argument) {
-  if (argument.flags.empty()) return "\\fI" + quoted(argument.name) + "\\fR";
+  if (argument.flags.empty()) return "\\fI" + roff_text(argument.name) + "\\fR";
   std::vector<std::string> flags;
-  for (const std::string& flag : argument.flags) flags.push_back("\\fB" + quoted(flag) + "\\fR");
+  for (const std::string& flag : argument.flags) flags.push_back("\\fB" + roff_text(flag) + "\\fR");
   std::string text = fmt::format("{}", fmt::join(flags, ", "));
-  if (!argument.value.empty()) text += " \\fI" + quoted(argument.value) + "\\fR";
+  if (!argument.value.empty()) text += " \\fI" + roff_text(argument.value) + "\\fR";
   return text;
 }
 
 std::string item(const ArgumentDescription& argument) {
   std::string text = argument.text;
   if (!argument.standard.empty()) text += fmt::format(" (default {})", argument.standard);
-  return fmt::format(".TP\n{}\n{}\n", heading(argument), quoted(text));
+  return fmt::format(".TP\n{}\n{}\n", heading(argument), roff_text(text));
 }
 
 std::string upper(std::string text) {
@@ -56,8 +56,8 @@ std::string sentence(std::string text) {
 std::string command_list(const CommandDescription& command) {
   std::string text;
   for (const CommandDescription& each : command.commands)
-    text += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", quoted(page_name(each)),
-                        quoted(sentence(each.summary)));
+    text += fmt::format(".TP\n\\fB{}\\fR(1)\n{}\n", roff_text(page_name(each)),
+                        roff_text(sentence(each.summary)));
   return text;
 }
 
@@ -73,10 +73,10 @@ std::string manual_page(const CommandDescription& command, const CommandDescript
       fmt::format(".TH {} 1 \"\" \"Respike {}\" \"Respike\"\n", upper(name), kVersion);
   std::string summary = command.summary;
   if (!summary.empty() && summary.back() == '.') summary.pop_back();
-  text += fmt::format(".SH NAME\n{} \\- {}\n", quoted(name), quoted(summary));
-  text += fmt::format(".SH SYNOPSIS\n.nf\n{}\n.fi\n", quoted(command.usage()));
-  text += fmt::format(".SH DESCRIPTION\n{}\n", quoted(sentence(command.summary)));
-  for (const std::string& note : command.notes) text += ".PP\n" + quoted(note) + "\n";
+  text += fmt::format(".SH NAME\n{} \\- {}\n", roff_text(name), roff_text(summary));
+  text += fmt::format(".SH SYNOPSIS\n.nf\n{}\n.fi\n", roff_text(command.usage()));
+  text += fmt::format(".SH DESCRIPTION\n{}\n", roff_text(sentence(command.summary)));
+  for (const std::string& note : command.notes) text += ".PP\n" + roff_text(note) + "\n";
   if (!command.positionals.empty()) {
     text += ".SH ARGUMENTS\n";
     for (const ArgumentDescription& each : command.positionals) text += item(each);
@@ -87,7 +87,11 @@ std::string manual_page(const CommandDescription& command, const CommandDescript
   if (&command == &root)
     text +=
         ".SH ENVIRONMENT\n.TP\n\\fBRESPIKE_DB\\fR\nthe database, where \\fB\\-\\-db\\fR does not "
-        "name another one\n.SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nthe work could not be done: one "
+        "name another one\n.TP\n\\fBRESPIKE_TIME_LIMIT\\fR\nthe seconds of processor time that a "
+        "command "
+        "may take that runs no program (default 600, and 20 for each MB of its inputs); 0: "
+        "any\n.SH "
+        "EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nthe work could not be done: one "
         "sentence says why\n.TP\n2\nwrong usage\n.PP\nCommands that run programs end as the "
         "programs do, and with 125 when they could not run them.\n";
   else

@@ -1,21 +1,29 @@
 #include "cli/time_limit.h"
 
-#include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
-#include <string>
+#include <iterator>
+#include <string_view>
 
 namespace respike::cli {
 namespace {
 
 constexpr uint64_t kSeconds = 600, kSecondsForMegabyte = 20;
 
-// For the signal handler: what it may read is complete before the timer is set.
-std::string message;  // NOLINT: read by a signal handler
+/// The seconds that the timer is set to, for the signal handler.
+std::atomic<unsigned long> limit;
+static_assert(std::atomic<unsigned long>::is_always_lock_free);
+
+/// Writes text as a signal handler may.
+void say(std::string_view text) {
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
+}
 
 /// The signal of the timer. A user's own limit (ulimit -t) ends the command as ever.
 void end_command(int signal, siginfo_t* info, void*) {
@@ -24,7 +32,12 @@ void end_command(int signal, siginfo_t* info, void*) {
     std::raise(signal);
     return;
   }
-  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, message.data(), message.size());
+  char digits[20];
+  const auto end = std::to_chars(digits, std::end(digits), limit.load()).ptr;
+  say("respike: the command has taken ");
+  say({digits, static_cast<size_t>(end - digits)});
+  say(" seconds of processor time, more than files of this size need: a file is damaged, perhaps; "
+      "RESPIKE_TIME_LIMIT=SECONDS allows more, 0 any time\n");
   _exit(1);
 }
 
@@ -59,10 +72,7 @@ void limit_time(uint64_t bytes) {
   struct itimerspec off = {};
   timer_settime(*timer, 0, &off, nullptr);
   if (seconds == 0) return;
-  message = fmt::format(
-      "respike: it has taken {} seconds of processor time, more than files of this size need: a "
-      "damaged file, perhaps; RESPIKE_TIME_LIMIT=SECONDS allows more, 0 any time\n",
-      seconds);
+  limit = seconds;
   struct sigaction action = {};
   action.sa_sigaction = end_command;
   action.sa_flags = SA_SIGINFO | SA_RESTART;

@@ -34,15 +34,18 @@ respike: $(RESPIKE_PROGRAMS) $(RESPIKE_PROFILE)
 	$(respike_run) optimize $(RESPIKE_NAME) --profile $(RESPIKE_PROFILE)
 	$(respike_run) export $(RESPIKE_NAME) $(RESPIKE_OUTPUT)
 else
-respike: $(respike_stamp)
+respike: $(RESPIKE_PROGRAMS) $(respike_stamp)
+	$(respike_run) register $(RESPIKE_PROGRAMS) --name $(RESPIKE_NAME)
 	$(respike_run) optimize $(RESPIKE_NAME)
 	$(respike_run) export $(RESPIKE_NAME) $(RESPIKE_OUTPUT)
 
-respike-train $(respike_stamp): $(RESPIKE_PROGRAMS)
+# A rebuilt program does not train again: its profile is carried over.
+export RESPIKE_TRAIN
+respike-train $(respike_stamp): | $(RESPIKE_PROGRAMS)
 	@mkdir -p $(dir $(respike_stamp))
 	$(respike_run) register $(RESPIKE_PROGRAMS) --name $(RESPIKE_NAME)
 	$(respike_run) instrument $(RESPIKE_NAME)
-	$(respike_run) exec $(RESPIKE_NAME) -- sh -c '$(RESPIKE_TRAIN)'
+	$(respike_run) exec $(RESPIKE_NAME) -- sh -c "$$RESPIKE_TRAIN"
 	$(respike_run) collect $(RESPIKE_NAME)
 	@touch $(respike_stamp)
 endif

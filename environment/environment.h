@@ -194,9 +194,9 @@ class Environment {
   /// Registers programs, or a library, and the libraries that these load under `name`; empty: the
   /// file name of the only one. When the application is registered already, it has these programs
   /// from now on, and libraries are looked for anew. Throws Error when an application without any
-  /// of these programs has the name. `root`: a staged tree (DESTDIR); paths of programs and of
-  /// libraries are those that the files will have, and files below the root are taken where there
-  /// are some. Empty: none.
+  /// of these programs has the name. `root`: a staged tree (DESTDIR): programs and libraries
+  /// are named by the paths that they will have, and taken from below the root where they are
+  /// there. Empty: none.
   RegisterResult register_application(const std::vector<std::filesystem::path>& main_images,
                                       std::string name, const std::filesystem::path& root = {});
   /// `again`: forgets that the optimized version has died.

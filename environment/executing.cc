@@ -248,17 +248,19 @@ std::vector<CountedRuns> Environment::counted_since(const std::vector<Id>& appli
   for (const ApplicationRow& application : database_.applications()) {
     if (std::ranges::find(applications, application.id) == applications.end()) continue;
     CountedRuns counted{.name = application.name, .programs = {}, .runs = 0};
-    uint64_t of_libraries = 0;  // of one of them, where no program can be counted
+    uint64_t of_libraries = 0;  // of one of them
+    bool counts_programs = false;
     for (const ApplicationImage& used : database_.images_of(application.id)) {
       const uint64_t runs = runs_since(used.image.id, moment);
       if (used.role == Role::main) {
         counted.programs.push_back(used.image.path);
         counted.runs += runs;
+        counts_programs = counts_programs || used.image.optimizable;
       } else {
         of_libraries = std::max(of_libraries, runs);
       }
     }
-    counted.runs = std::max(counted.runs, of_libraries);
+    if (!counts_programs) counted.runs = of_libraries;
     all.push_back(std::move(counted));
   }
   return all;

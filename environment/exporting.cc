@@ -22,9 +22,12 @@
 //   DIR/bin/prog,                    DIR/lib/libfoo.so.1 -> libfoo.so.1.2
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -35,6 +38,7 @@
 #include "optimizer/base/disjoint_sets.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
+#include "optimizer/check/broken_rules.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/image/without_relocations.h"
 #include "tas/libraries.h"
@@ -189,11 +193,34 @@ bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
          read_file(file) == bytes;
 }
 
-/// Replaces a file in one step; it keeps its mode bits.
+struct stat status_of(const fs::path& file) {
+  struct stat status = {};
+  if (lstat(file.c_str(), &status) != 0)
+    throw Error(fmt::format("the file cannot be looked at: {}", std::strerror(errno)), file);
+  return status;
+}
+
+/// Replaces the contents of a file in one step. The file keeps its owner, group and mode; where the
+/// owner cannot be kept, bits that lend his identity go.
 void replace_file(const fs::path& file, const std::vector<uint8_t>& bytes) {
-  const fs::perms mode = fs::status(file).permissions();
+  constexpr mode_t kAccess = 0777, kAll = 07777;
+  const struct stat before = status_of(file);
   write_file(file, bytes, {});
-  fs::permissions(file, mode);
+  const struct stat now = status_of(file);
+  const bool same_owner = (now.st_uid == before.st_uid && now.st_gid == before.st_gid) ||
+                          lchown(file.c_str(), before.st_uid, before.st_gid) == 0;
+  if (chmod(file.c_str(), before.st_mode & (same_owner ? kAll : kAccess)) != 0)
+    throw Error(fmt::format("its mode cannot be set: {}", std::strerror(errno)), file);
+}
+
+/// Gives a file another name in one step, in the place of what had the name.
+void replace_by_link(const fs::path& file, const fs::path& name) {
+  const fs::path fresh = name.string() + ".respike-link";
+  std::error_code error;
+  fs::remove(fresh, error);
+  fs::create_hard_link(file, fresh, error);
+  if (!error) fs::rename(fresh, name, error);
+  if (error) throw Error(fmt::format("the link cannot be made: {}", error.message()), name);
 }
 
 /// Whether a file is there that Respike did not make.
@@ -371,13 +398,22 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     make_export_folder(image.file.parent_path());
     for (const auto& [link, target] : image.new_links) make_export_folder(link.parent_path());
   }
+  std::map<std::pair<dev_t, ino_t>, fs::path> replaced;  // by what the copies were: of a file with
+                                                         // several names, the first one
   for (const Export& image : exports) {
     ImageOutcome& outcome = outcomes[image.outcome];
     bool is_there = same_contents(image.file, image.bytes);
-    if (!is_there && replaces_copies)
-      replace_file(image.file, image.bytes);
-    else if (!is_there)
+    if (!is_there && replaces_copies) {
+      const struct stat copy = status_of(image.file);
+      const auto [first, is_new] =
+          replaced.emplace(std::pair(copy.st_dev, copy.st_ino), image.file);
+      if (is_new)
+        replace_file(image.file, image.bytes);
+      else
+        replace_by_link(first->second, image.file);
+    } else if (!is_there) {
       write_file(image.file, image.bytes, image.original);
+    }
     for (const auto& [link, target] : image.new_links) {
       is_there = !make_link(link, target) && is_there;
       outcome.links.push_back(link);
@@ -399,7 +435,11 @@ std::vector<uint8_t> Environment::exported_bytes(const DerivedRow& optimized,
                                                  const ExportPlace& place) const {
   std::vector<uint8_t> bytes = database_.store().read(optimized.content);
   if (place.relocations) return bytes;
-  return without_relocations(view_image(bytes, database_.store().path(optimized.content)));
+  const Image image = view_image(bytes, database_.store().path(optimized.content));
+  std::vector<uint8_t> smaller = without_relocations(image);
+  if (const auto broken = find_broken_rule(image, view_image(smaller, image.path)))
+    throw Error("without relocations it would not work: " + *broken, image.path);
+  return smaller;
 }
 
 /// The build of an image of a staged tree: the present one, or that of which the file is the

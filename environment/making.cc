@@ -226,7 +226,15 @@ Environment::ChosenProfile Environment::given_profile(const ImageRow& image, con
     return chosen;
   }
   const ImageContent content = content_of(image, build);
-  FittedProfile fitted = fit(std::move(chosen.profile), given.file, content.image(), warnings_);
+  FittedProfile fitted;
+  try {
+    fitted = fit(std::move(chosen.profile), given.file, content.image(), warnings_);
+  } catch (const Error& error) {
+    // A library that was written anew does not stop the others.
+    if (error.file() != given.file || outcome.role == Role::main) throw;
+    warnings_.warn(error.what());
+    return {{}, " --profile none"};
+  }
   chosen.profile = std::move(fitted.profile);
   outcome.carried_runs = found->profile.runs;
   outcome.confidence = outcome.carried_confidence = fitted.match ? fitted.match->confidence : 1;

@@ -1,9 +1,13 @@
 #include "optimizer/image/without_relocations.h"
 
+#include "optimizer/image/container.h"
+
 namespace respike {
 
 std::vector<uint8_t> without_relocations(const Image& image) {
-  if (image.relocations.empty()) return {image.file.begin(), image.file.end()};
+  // Relocations of other containers are for their loaders.
+  if (image.container != &elf::container || image.relocations.empty())
+    return {image.file.begin(), image.file.end()};
   NewImage output;  // has no relocations
   output.contents.assign(image.file.begin(), image.file.end());
   output.entry = image.entry;

@@ -377,9 +377,12 @@ class SumFinder {
     const uint64_t place = address_of(call), end = lifter_.map().group_end(place);
     const auto& relocations = *lifter_.code_at(place)->relocations;
     const auto found = std::ranges::lower_bound(relocations, place, {}, &Relocation::address);
-    return found != relocations.end() && found->address < end &&
-           found->symbol < lifter_.image.symbols.size() &&
-           lifter_.image.symbols[found->symbol].name.starts_with("_Unwind_Resume");
+    if (found == relocations.end() || found->address >= end ||
+        found->symbol >= lifter_.image.symbols.size())
+      return false;
+    // _Unwind_Resume_or_Rethrow returns where nobody catches.
+    const std::string_view name = lifter_.image.symbols[found->symbol].name;
+    return name.substr(0, name.find('@')) == "_Unwind_Resume";
   }
 
   /// Whether control may take the edge. A call does not return to a landing pad, which takes what

@@ -27,24 +27,31 @@ bool is_set(std::span<const uint8_t> bytes) {
 }  // namespace
 
 const ImageProfile* find_profile(const ProfileSet& set, const ImageKey& image) {
+  // The only entry that fits; nullptr as well where several do, since nobody knows which is meant.
   const auto find = [&](auto fits) -> const ImageProfile* {
+    const ImageProfile* found = nullptr;
     for (const ImageProfile& entry : set) {
       const bool other_machine =
           !entry.machine.empty() && !image.machine.empty() && entry.machine != image.machine;
-      if (!other_machine && fits(entry)) return &entry;
+      if (other_machine || !fits(entry)) continue;
+      if (found != nullptr) return nullptr;
+      found = &entry;
     }
-    return nullptr;
+    return found;
   };
   const auto same = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
-  if (const auto* found = find(
-          [&](const auto& e) { return image.hash != 0 && e.profile.image_hash == image.hash; }))
-    return found;
+  for (const ImageProfile& entry : set)  // several entries of the same contents are alike
+    if (image.hash != 0 && entry.profile.image_hash == image.hash) return &entry;
   if (const auto* found =
           find([&](const auto& e) { return same(e.profile.image_build_id, image.build_id); }))
     return found;
+  const auto same_name = [&](const ImageProfile& e) {
+    return same(file_name_of(e.profile), image.file_name);
+  };
   if (const auto* found =
-          find([&](const auto& e) { return same(file_name_of(e.profile), image.file_name); }))
+          find([&](const auto& e) { return same_name(e) && e.soname == image.soname; }))
     return found;
+  if (const auto* found = find(same_name)) return found;
   return find([&](const auto& e) { return same(e.soname, image.soname); });
 }
 

@@ -35,7 +35,8 @@ struct ImageKey {
 };
 
 /// The image's profile in a set: of the same contents, else of the same build id, else of the same
-/// file name, else of the same SONAME; of the same machine. nullptr: there is none.
+/// file name and SONAME, else of one of them; of the same machine. nullptr: there is none, or there
+/// are several and none fits better.
 const ImageProfile* find_profile(const ProfileSet& set, const ImageKey& image);
 
 /// The format of docs/profiles.md. The same profiles in any order give the same bytes.

@@ -95,6 +95,7 @@ def check_names(scratch):
     expect("main" in names and len(names) > 5, f"{names}")
     expect(completions("mode", "calls", "o", world=world)[1] == {"original", "optimized"}, "MODE has no words")
     expect(completions("image", "optimize", "--hot-cold", "", world=world)[1] == {"on", "off"}, "--hot-cold has no words")
+    expect(completions("image", "optimize", "--hot-cold=of", world=world)[1] == {"--hot-cold=off"}, "--hot-cold= has no words")
     for words in (["register", ""], ["run", "calls", ""], ["exec", "calls", "--", ""], ["image", "info", ""]):
         expect(completions(*words, world=world)[0] == "files", f"{words}: no files")
     expect(world.database.read_bytes() == before, "the database was changed")
@@ -150,6 +151,8 @@ def check_bash(scratch):
         ("respike optimize a\t", r"a\\ name"),
         ("respike image optimize --hot\t", r"--hot-cold "),
         ("respike mode x optim\t", r"optimized"),
+        ("respike run a\\ n\t", r"a\\ name"),
+        ("respike image optimize --hot-cold=o\t\t", r"--hot-cold=off|off"),
         ("respike image info bin/ca\t", r"bin/calls"),
     ):
         bash.send(typed)

@@ -145,9 +145,12 @@ def check_other_builds(scratch):
     outcome = other.ok("optimize", "prog", "--profile", file)
     expect(b"of older builds, confidence 1.00" in outcome.stdout, f"{outcome}")
     calls = other.copy(common.first_program("calls.pie", "calls.dynamic").image, "calls")
-    if not other.respike("register", calls).status:
-        outcome = other.respike("optimize", "calls", "--profile", file)
-        expect(outcome.status == 1 and b"it has no profile of an image of calls, but those of libstep.so.1, prog" in outcome.stderr, f"{outcome}")
+    other.ok("register", calls)
+    outcome = other.respike("optimize", "calls", "--profile", file)
+    expect(outcome.status == 1 and b"it has no profile of an image of calls, but those of libstep.so.1, prog" in outcome.stderr, f"{outcome}")
+    other.ok("register", other.copy(calls, "prog"), "--name", "another prog")
+    outcome = other.respike("optimize", "another prog", "--profile", file)
+    expect(outcome.status == 1 and b"of another program" in outcome.stderr or b"machine" in outcome.stderr or b"no profile" in outcome.stderr, f"{outcome}")
     outcome = other.respike("profile", "export", "prog", "-o", other.folder / "none")
     expect(outcome.status == 1 and b"nothing of prog has been counted" in outcome.stderr, f"{outcome}")
     expect(not (other.folder / "none").exists(), "a file was left behind")
@@ -225,6 +228,22 @@ def check_relocations(scratch):
         expect(problem.status == 1 and b"emit-relocs" in problem.stderr, f"{problem}")
 
 
+def check_owner(scratch):
+    """A file of another user keeps its owner with the bits that lend his identity, or loses both."""
+    if os.geteuid() != 0:
+        raise Skip("only root can give files away")
+    world, program = trained(scratch)
+    world.ok("optimize", "prog")
+    tree = world.folder / "tree"
+    tree.mkdir()
+    shutil.copy(program, tree / "prog")
+    os.chown(tree / "prog", 5, 60)
+    (tree / "prog").chmod(0o6755)
+    world.ok("export", "prog", "--image", "prog", "--into", tree)
+    status = (tree / "prog").stat()
+    expect((status.st_uid, status.st_gid, status.st_mode & 0o7777) == (5, 60, 0o6755), f"{status}")
+
+
 def check_staged(scratch):
     """A staged tree: the program is registered as it will be installed, its library is found in the tree, and the optimized
     images take the places of the copies, whose modes stay."""
@@ -239,7 +258,8 @@ def check_staged(scratch):
     (tree / "usr/bin").mkdir()
     command = ["gcc", "-O2", "-Wl,-q", world.folder / "linked again.sources/prog.c", library, "-o", tree / "usr/bin/prog"]
     subprocess.run(command, check=True)
-    (tree / "usr/share/copy").chmod(0o640)
+    (tree / "usr/share/copy").chmod(0o2750)
+    os.link(tree / "usr/share/copy", tree / "usr/share/same")
     (tree / "usr/lib/libstep.so").symlink_to("x86_64-linux-gnu/libstep.so.1")
     packaged = World(scratch)
     images = packaged.json("register", "--root", tree, "/usr/bin/prog")["images"]
@@ -257,7 +277,8 @@ def check_staged(scratch):
             expect(outcome.stdout.count(said) == 2, f"{folder}: {outcome}")
         now = images_below(folder)
         expect(now["libstep.so.1"] == now["copy"] != originals["copy"] and now["prog"] != originals["prog"], "a copy was left")
-        expect((folder / "usr/share/copy").stat().st_mode & 0o777 == 0o640, "the mode is another one")
+        expect((folder / "usr/share/copy").stat().st_mode & 0o7777 == 0o2750, "the mode is another one")
+        expect((folder / "usr/share/copy").samefile(folder / "usr/share/same") == (folder == tree), "a file with two names has become two files")
         expect((folder / "usr/lib/libstep.so").is_symlink(), "a link was replaced")
         environment = dict(os.environ, LD_LIBRARY_PATH=str(folder / "usr/lib/x86_64-linux-gnu"))
         expect(common.run_command([folder / "usr/bin/prog"], env=environment).behaviour() == common.run_command([program]).behaviour(), "it runs otherwise")
@@ -275,6 +296,7 @@ CHECKS = {
     "dynamic symbols": check_dynamic_symbols,
     "relocations": check_relocations,
     "staged tree": check_staged,
+    "owner": check_owner,
 }
 
 if __name__ == "__main__":

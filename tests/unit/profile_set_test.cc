@@ -65,7 +65,17 @@ TEST(ProfileSet, FindsAnImageByWhatIsMostCertain) {
   EXPECT_EQ(found({9, "", "prog", "", "Alpha"}), 3u);
   EXPECT_EQ(found({9, "", "libstep.so.1.3", "libstep.so.1", "x86-64"}), 1u);
   EXPECT_EQ(found({9, "", "libstep.so.1.3", "libstep.so.1", "Alpha"}), 0u);
-  EXPECT_EQ(found({0, "", "", "", ""}), 0u);  // of which nothing is known
+  EXPECT_EQ(found({0, "", "", "", ""}), 0u);      // of which nothing is known
+  EXPECT_EQ(found({9, "", "prog", "", ""}), 0u);  // which of two machines?
+}
+
+TEST(ProfileSet, DoesNotGuessBetweenImagesOfOneName) {
+  const ProfileSet set = {{"", "x86-64", profile_of("mod.so", 1, "aa")},
+                          {"", "x86-64", profile_of("mod.so", 2, "bb")},
+                          {"mod.so.1", "x86-64", profile_of("mod.so", 3, "cc")}};
+  EXPECT_EQ(find_profile(set, {9, "", "mod.so", "", "x86-64"}), nullptr);
+  EXPECT_EQ(find_profile(set, {9, "", "mod.so", "mod.so.1", "x86-64"}), &set[2]);
+  EXPECT_EQ(find_profile(set, {9, "bb", "mod.so", "", "x86-64"}), &set[1]);
 }
 
 // The seal only guards against accidents: a file that somebody made to do harm has a right one.
