@@ -28,16 +28,17 @@ namespace fs = std::filesystem;
 
 void print_help(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
-  std::string before;
+  std::string name = app.get_name();
   for (const std::string& word : words) {
     const auto found =
         command->get_subcommands([&](const CLI::App* c) { return c->get_name() == word; });
     if (found.empty())
       throw CLI::ValidationError(fmt::format("unknown command {}", fmt::join(words, " ")));
-    before += (before.empty() ? "" : " ") + command->get_name();
     command = found.front();
+    name += " " + command->get_name();
   }
-  fmt::print("{}", command->help(before));
+  // App::help() would print that of the command that is running.
+  fmt::print("{}", command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal));
 }
 
 /// What to do with an application next, a line.

@@ -77,7 +77,8 @@ def check_pages(scratch):
     for page in folder.iterdir():
         done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-rLL=100n", page], capture_output=True)
         expect(done.returncode == 0 and not done.stderr, f"{page.name}: {done.stderr.decode()[:500]}")
-        expect("NAME" in done.stdout.decode() and page.stem in done.stdout.decode().replace("\u2010", "-"), f"{page.name}")
+        shown = re.sub(".\b", "", done.stdout.decode()).replace("\u2010", "-")  # bold letters are printed twice
+        expect("NAME" in shown and page.stem in shown, f"{page.name}: {shown[:300]}")
 
 
 def check_names(scratch):
@@ -152,7 +153,7 @@ def check_bash(scratch):
         ("respike image optimize --hot\t", r"--hot-cold "),
         ("respike mode x optim\t", r"optimized"),
         ("respike run a\\ n\t", r"a\\ name"),
-        ("respike image optimize --hot-cold=o\t\t", r"--hot-cold=off|off"),
+        ("respike image optimize --hot-cold=of\t", r"--hot-cold=off"),
         ("respike image info bin/ca\t", r"bin/calls"),
     ):
         bash.send(typed)
