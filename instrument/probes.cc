@@ -30,6 +30,7 @@
 
 #include "instrument/prolog_places.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 namespace {
@@ -82,6 +83,35 @@ bool returns_to_mark(const Machine& machine, const Procedure& procedure, const B
   return false;
 }
 
+bool is_padding(const Machine& machine, const BasicBlock& block) {
+  return std::ranges::all_of(block.instructions, [&](const Instruction& instruction) {
+    return instruction.is_pseudo() ||
+           (instruction.opcode != kInvalid && machine.facts(instruction).nop);
+  });
+}
+
+/// Whether control, if it ran on behind the block, would come over padding to code that loads gp
+/// from its own address, as a landing pad does. In images without unwind tables nothing but the
+/// call in front of the padding, which does not return, shows that such code is a pad (lift/gp.cc).
+bool runs_into_pad(const Machine& machine, const Procedure& procedure, ProcedureId id,
+                   const BasicBlock& block) {
+  const Edge* next = block.edge(Edge::Kind::fall_through);
+  bool padded = is_padding(machine, block);
+  for (size_t steps = 0; next != nullptr && steps < procedure.blocks.size(); ++steps) {
+    const BasicBlock& behind = procedure.blocks[next->target];
+    if (is_padding(machine, behind)) {
+      padded = true;
+      next = behind.edge(Edge::Kind::fall_through);
+      continue;
+    }
+    const auto first = std::ranges::find_if_not(behind.instructions, &Instruction::is_pseudo);
+    const Reference* load = reference_of(procedure, *first);
+    return padded && load != nullptr && is_gp_load(load->kind) &&
+           load->target == CodeLocation{.procedure = id, .block = next->target};
+  }
+  return false;
+}
+
 /// By block: whether a sequence may run into it from a block that is glued to it.
 std::vector<bool> glued_before(const Machine& machine, const Procedure& procedure) {
   std::vector<bool> result(procedure.blocks.size());
@@ -112,8 +142,11 @@ ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
     const BasicBlock& block = procedure.blocks[b];
     std::vector<bool> open = open_places(*program.machine, block, glued[b]);
     if (keeps_prologs) close_prologs(program, procedure, block, open);
-    places.block[b] = std::find(open.begin(), open.end(), true) != open.end();
-    places.after_block[b] = !block.has(BasicBlock::kGluedToNext) &&
+    const bool pads = is_call(*program.machine, block) || is_padding(*program.machine, block);
+    const bool before_pad = pads && runs_into_pad(*program.machine, procedure, id, block);
+    places.block[b] = std::find(open.begin(), open.end(), true) != open.end() &&
+                      !(before_pad && !is_call(*program.machine, block));
+    places.after_block[b] = !block.has(BasicBlock::kGluedToNext) && !before_pad &&
                             !returns_to_mark(*program.machine, procedure, block);
   }
   return places;

@@ -562,14 +562,35 @@ void Comparison::references(const Cursor& x, const Cursor& y) {
     return differ(x, y, "the kinds of the references differ");
   if (x.procedure->gp && y.procedure->gp && *x.procedure->gp != *y.procedure->gp)
     return differ(x, y, "gp differs");
-  if (before->target.where != CodeLocation::Where::return_point)
-    return pair(before->target, after->target, x, y, "the reference");
-  if (after->target.where != CodeLocation::Where::return_point)
+  const bool behind = after->target.where == CodeLocation::Where::return_point;
+  const CodeLocation anchor = behind ? behind_call(before->target) : before->target;
+  if ((anchor.where == CodeLocation::Where::return_point) !=
+      (after->target.where == CodeLocation::Where::return_point))
     return differ(x, y, "the references have different anchors");
+  if (anchor.where != CodeLocation::Where::return_point)
+    return pair(anchor, after->target, x, y, "the reference");
   // Most such references come right behind their call, which was compared just now.
-  const uint32_t call = before_.numbers(before->target.procedure, before->target.block);
+  const uint32_t call = before_.numbers(anchor.procedure, anchor.block);
   const uint32_t partner = after_.numbers(after->target.procedure, after->target.block);
   if (call_partner_[call] != partner) expected_calls_.emplace_back(call, partner);
+}
+
+/// The start of a block, as the return point of the call right in front of it, if there is one:
+/// code behind a call that loads gp may be a landing pad, in images without unwind tables, and both
+/// are one address. With a probe behind the call they are two, and the return point is meant.
+CodeLocation Comparison::behind_call(const CodeLocation& start) const {
+  if (start.where != CodeLocation::Where::block_start || start.procedure == kNone ||
+      start.block == 0)
+    return start;
+  const auto& blocks = before_.program[start.procedure].blocks;
+  const BasicBlock &block = blocks[start.block], &call = blocks[start.block - 1];
+  if (block.origin == kNone || call.origin == kNone || call.instructions.empty() ||
+      call.origin + call.origin_size != block.origin ||
+      !is_call(before_.machine.facts(call.instructions.back()).flow))
+    return start;
+  return {.where = CodeLocation::Where::return_point,
+          .procedure = start.procedure,
+          .block = start.block - 1};
 }
 
 /// The input runs through an untouchable sequence over fall-through edges alone; so must the

@@ -161,6 +161,7 @@ class Comparison {
   void way_past(const Cursor& x, const Cursor& y);
   bool same_call(const CodeLocation& before, const CodeLocation& after) const;
   void references(const Cursor& x, const Cursor& y);
+  CodeLocation behind_call(const CodeLocation& start) const;
   void sequence(const Cursor& x, const Cursor& y, SequenceRole role);
   void pair(const CodeLocation& before, const CodeLocation& after, const Cursor& x, const Cursor& y,
             std::string_view what);
