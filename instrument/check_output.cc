@@ -100,19 +100,24 @@ class PartsReader {
       return wrong;
     parts_->copied = copied;
     if (!copied) parts_->find_copy = 0;
-    const uint64_t next = place(parameters_.next);
-    if (parameters_.next == 0 && !is_initializer())
-      return "the start code does not go on to the program";
-    (is_initializer() ? parts_->initializer : parts_->entry) = next;
-    if (parameters_.next != 0) return std::nullopt;
-    parts_->initializer = std::nullopt;
-    for (const LoaderEntry& entry : input_.loader_entries)
-      if (entry.kind == LoaderEntry::Kind::initializer && entry.value != 0)
-        return "the start code does not go on to the library's initializer";
+    auto& goes_on = is_initializer() ? parts_->initializer : parts_->entry;
+    if (parameters_.next != 0) {
+      goes_on = place(parameters_.next);
+      return std::nullopt;
+    }
+    // Nothing follows the start code: the input has nothing that is entered there.
+    if (is_initializer() ? has_initializer() : input_.entry != 0)
+      return "the start code does not go on where the input begins";
+    if (!is_initializer()) goes_on = 0;
     return std::nullopt;
   }
+  bool has_initializer() const {
+    return std::ranges::any_of(input_.loader_entries, [](const LoaderEntry& entry) {
+      return entry.kind == LoaderEntry::Kind::initializer && entry.value != 0;
+    });
+  }
 
-  /// The counters are writable memory of the image, and of the image alone.
+  /// The counters are writable memory that nothing else of the image has.
   std::optional<std::string> check_counters() {
     const uint64_t start = parts_->map.counters_address, size = parameters_.counters_size;
     const std::string wrong = "the counters are not in memory of their own";
@@ -126,8 +131,6 @@ class PartsReader {
     const auto overlaps = [&](uint64_t from, uint64_t length) {
       return from < start + size && start < from + length;
     };
-    for (const Section& section : input_.sections)
-      if (section.allocated() && overlaps(section.address, section.size)) return wrong;
     const Section* memory = image_.section_at(start);
     if (memory == nullptr || !memory->writable() || memory->executable() ||
         memory->size - (start - memory->address) < size)

@@ -43,6 +43,10 @@ class OutputProbes final : public AddedCode {
   std::optional<std::string> judge(std::span<const CodeCursor> way) override;
   std::optional<std::string> find_missing(
       const std::function<bool(ProcedureId, BlockId)>& reached) const override;
+  bool has_word(uint64_t address) const override {
+    return parts_.bases &&
+           address - parts_.bases->words < parts_.base_count * parts_.bases->word_size;
+  }
   std::optional<uint64_t> entry() const override { return parts_.entry; }
   std::optional<uint64_t> initializer() const override { return parts_.initializer; }
 

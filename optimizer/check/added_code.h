@@ -36,6 +36,9 @@ class AddedCode {
   virtual std::optional<std::string> find_missing(
       const std::function<bool(ProcedureId, BlockId)>& reached) const = 0;
 
+  /// Whether an address of the output is that of a word of data that the input has not.
+  virtual bool has_word(uint64_t address) const = 0;
+
   /// Where the code that the loader enters first goes on to, in the output, if the input's is
   /// entered there: the entry of the image, and its initializer. nullopt: the image's own.
   virtual std::optional<uint64_t> entry() const = 0;

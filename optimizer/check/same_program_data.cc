@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -256,7 +257,15 @@ void Comparison::same_way(uint64_t address) {
 }
 
 void Comparison::code_pointers() {
-  const auto &before = before_.program.code_pointers, &after = after_.program.code_pointers;
+  const auto& before = before_.program.code_pointers;
+  std::span<const CodePointer> after = after_.program.code_pointers;
+  std::vector<CodePointer> common;
+  if (added_ != nullptr) {
+    std::ranges::copy_if(after, std::back_inserter(common), [&](const CodePointer& pointer) {
+      return !added_->has_word(pointer.address);
+    });
+    after = common;
+  }
   const auto outside = [](const CodePointer& pointer) {
     return pointer.target.where == CodeLocation::Where::address;
   };
