@@ -8,8 +8,10 @@
 // input;
 // - gp, if the probe uses it, holds the procedure's gp there;
 // - the unwind tables tell of the stack pointer while it is lower;
-// - the word to which it adds is the counter of a block or an edge at that place, or, if the probe
-//   records targets, of the jump or call in front of which it stands;
+// - the word to which it adds is the counter of the block in which control is in the input, or of
+// an
+//   edge over which control has just come, or, if the probe records targets, of the jump or call in
+//   front of which it stands;
 // - no other probe has that word;
 // - indirect branches that want a mark (endbr64) still find it first.
 //
@@ -17,6 +19,10 @@
 // the map, which counts a block of sqlite3_step, and the input has `test` in that block; inc
 // changes flags, and `test` writes all of these before anything reads them. So the probe does no
 // harm.
+//
+// And control must not leave a block, nor come over an edge, that has a counter without passing its
+// probe, whatever way it came. The comparison carries along whether the probe of the block in which
+// control is was passed already.
 //
 // All this is about places of the input, to which the comparison brings the probes
 // (check/added_code.h).
@@ -33,6 +39,10 @@
 
 namespace respike {
 namespace {
+
+// Of `done` in AddedCode::judge(): the block is counted, the target of its jump or call is
+// recorded.
+constexpr uint8_t kCounted = 1, kRecorded = 2;
 
 /// The unwind state in front of an instruction; what a block has behind its last one, too.
 uint32_t state_at(const Program& program, const CodeCursor& at) {
@@ -55,6 +65,13 @@ OutputProbes::OutputProbes(const Program& before, const CodeFacts& facts, const 
       shared_(std::make_shared<Shared>(parts.map.counters)) {
   at_end_.live = RegisterSet::first(before.machine->register_count);
   shared_->numbers = BlockNumbers(after);
+  shared_->input = BlockNumbers(before);
+  shared_->of_blocks.resize(shared_->input.count());
+  shared_->counted.assign(before.procedures.size(), false);
+  const auto words_of = [&](const CodeLocation& place, BlockId block) -> BlockWords& {
+    shared_->counted[place.procedure] = true;
+    return shared_->of_blocks[shared_->input(place.procedure, block)];
+  };
   for (const CounterMap::ProcedureMap& mapped : parts.map.procedures) {
     const auto place = block_at(before, mapped.address);
     if (!place || before[place->procedure].blocks.size() != mapped.blocks.size()) continue;
@@ -67,17 +84,25 @@ OutputProbes::OutputProbes(const Program& before, const CodeFacts& facts, const 
       if (edge.kind == FlowEdge::Kind::block) {
         word.counts = Word::Counts::block;
         word.block = e;
+        words_of(*place, e).block = edge.counter;
         continue;
       }
       word.counts = Word::Counts::edge;
       word.block = graph.block_of(edge.to);
       word.from = graph.block_of(edge.kind == FlowEdge::Kind::call_return ? graph.edges[e - 1].from
                                                                           : edge.from);
+      if (std::max(word.block, word.from) >= mapped.blocks.size()) {
+        word = {};
+        continue;
+      }
+      BlockWords& words = words_of(*place, word.from);
+      (edge.kind == FlowEdge::Kind::taken ? words.taken : words.fall_through) = edge.counter;
     }
     for (const CounterMap::IndirectSite& site : mapped.indirect) {
       if (site.counter + 1 >= shared_->words.size()) continue;
       shared_->words[site.counter] = {Word::Counts::target, place->procedure, kNone, site.block};
       shared_->words[site.counter + 1].counts = Word::Counts::changes;
+      words_of(*place, site.block).target = site.counter;
     }
   }
 }
@@ -184,29 +209,78 @@ const PointFacts& OutputProbes::facts_at(const CodeCursor& at) {
   return points_[at.index];
 }
 
-std::optional<std::string> OutputProbes::judge(std::span<const CodeCursor> way) {
+uint32_t OutputProbes::word_of(const InputEdge& edge) const {
+  if (edge.from == kNone) return kNone;
+  const BlockWords& words = shared_->of_blocks[shared_->input(edge.procedure, edge.from)];
+  if (edge.kind == Edge::Kind::taken) return words.taken;
+  return edge.kind == Edge::Kind::fall_through ? words.fall_through : kNone;
+}
+
+bool OutputProbes::expects(const InputEdge& edge) const {
+  return word_of(edge) != kNone;
+}
+
+void OutputProbes::expect(uint32_t word, bool required, uint8_t done) {
+  if (word != kNone) expected_.push_back({.word = word, .done = done, .required = required});
+}
+
+/// Finds what control has to pass on the way: the counters of edges on it, of blocks that it leaves
+/// and, if it goes on from a jump or call, of the target. It may pass the counter of the last
+/// block.
+void OutputProbes::expect(const InputWay& way, uint8_t& done) {
+  expected_.clear();
+  for (size_t i = 0; i < way.places.size();) {
+    const InputPlace& place = way.places[i];
+    if (place.enters) {
+      done = 0;
+      expect(word_of(place.edge), true);
+    }
+    for (++i; i < way.places.size() && !way.places[i].enters;) ++i;
+    const bool last = i == way.places.size();
+    const CodeCursor& at = place.at;
+    const BlockWords& words = shared_->of_blocks[shared_->input(at.procedure, at.block)];
+    if ((done & kCounted) == 0) expect(words.block, !last || way.leaves, last ? kCounted : 0);
+    const size_t size = before_[at.procedure].blocks[at.block].instructions.size();
+    if (last && way.leaves && way.places.back().at.index + 1 == size && (done & kRecorded) == 0)
+      expect(words.target, true, kRecorded);
+  }
+}
+
+std::optional<std::string> OutputProbes::judge(const InputWay& way, uint8_t& done) {
+  expect(way, done);
   std::optional<std::string> fault;
   for (const Passed& passed : passed_)
     if (!fault) fault = judge(passed, way);
   passed_.clear();
+  for (const Expected& expected : expected_) {
+    if (expected.passed) done |= expected.done;
+    if (!fault && expected.required && !expected.passed)
+      fault = no_probe(expected.word, " on a way");
+  }
   return fault;
 }
 
-std::optional<std::string> OutputProbes::judge(const Passed& passed,
-                                               std::span<const CodeCursor> way) {
+std::string OutputProbes::no_probe(uint32_t word, std::string_view where) const {
+  const Procedure& procedure = before_[shared_->words[word].procedure];
+  return fmt::format("counter {}, at {:#x} in {}, has no probe{}", word,
+                     before_.address_of(procedure.blocks[shared_->words[word].block]),
+                     procedure.name, where);
+}
+
+std::optional<std::string> OutputProbes::judge(const Passed& passed, const InputWay& way) {
+  if (way.places.empty()) return "a probe stands where the input has no code";
   if (!passed.unwinds)
     return "the unwind information does not follow the stack pointer through a probe";
-  if (auto fault = judge_registers(passed, way)) return fault;
-  if (auto fault = judge_place(passed, way)) return fault;
+  if (auto fault = judge_registers(passed, way.places)) return fault;
+  if (auto fault = judge_place(passed, way.places)) return fault;
   return passed.probe.kind == ProbeKind::find_copy ? std::nullopt : judge_counter(passed, way);
 }
 
-std::optional<std::string> OutputProbes::judge_registers(const Passed& passed,
-                                                         std::span<const CodeCursor> way) {
+std::optional<std::string> OutputProbes::judge_registers(const Passed& passed, Places way) {
   // What nobody reads behind one place of the way, nobody reads who came that way. Where other ways
   // join, as behind a jump to another procedure, more may be read.
   RegisterSet lost = passed.changed;
-  for (size_t i = way.size(); i-- > 0 && !lost.empty();) lost &= facts_at(way[i]).live;
+  for (size_t i = way.size(); i-- > 0 && !lost.empty();) lost &= facts_at(way[i].at).live;
   if (!lost.empty()) {
     Register first = 0;
     while (!lost.contains(first)) ++first;
@@ -214,8 +288,8 @@ std::optional<std::string> OutputProbes::judge_registers(const Passed& passed,
                        before_.machine->text.register_name(first));
   }
   // The same of gp.
-  if (passed.probe.by_gp && std::ranges::none_of(way, [&](const CodeCursor& at) {
-        return instruction_at(at) != nullptr && facts_at(at).gp;
+  if (passed.probe.by_gp && std::ranges::none_of(way, [&](const InputPlace& place) {
+        return instruction_at(place.at) != nullptr && facts_at(place.at).gp;
       }))
     return "a probe uses the global pointer where it may hold something else";
   return std::nullopt;
@@ -223,11 +297,10 @@ std::optional<std::string> OutputProbes::judge_registers(const Passed& passed,
 
 /// Marks and the red zone: what counts is how control comes to the probe in the output. `way`: as
 /// judge() has it. A mark in front of which the input has a branch is not found there either.
-std::optional<std::string> OutputProbes::judge_place(const Passed& passed,
-                                                     std::span<const CodeCursor> way) const {
-  const Instruction* instruction = instruction_at(way.back());
-  const bool same_block =
-      way.front().procedure == way.back().procedure && way.front().block == way.back().block;
+std::optional<std::string> OutputProbes::judge_place(const Passed& passed, Places way) const {
+  const CodeCursor &first = way.front().at, &last = way.back().at;
+  const Instruction* instruction = instruction_at(last);
+  const bool same_block = first.procedure == last.procedure && first.block == last.block;
   const bool marks = same_block && instruction != nullptr && !instruction->is_pseudo() &&
                      instruction->opcode != kInvalid &&
                      before_.machine->facts(*instruction).marks_target;
@@ -243,8 +316,7 @@ std::optional<std::string> OutputProbes::judge_place(const Passed& passed,
       (call && edge.kind == Edge::Kind::fall_through ? returns : jumps) = true;
     }
   // The mark of a landing pad is for unwinders, not for who returns there.
-  const bool pad =
-      before_[way.back().procedure].blocks[way.back().block].has(BasicBlock::kLandingPad);
+  const bool pad = before_[last.procedure].blocks[last.block].has(BasicBlock::kLandingPad);
   if (marks && ((returns && !pad) || own.has(BasicBlock::kEntry) ||
                 own.has(BasicBlock::kAddressTaken) || own.has(BasicBlock::kLandingPad)))
     return "a probe stands in front of the mark that indirect branches have to find first";
@@ -253,8 +325,7 @@ std::optional<std::string> OutputProbes::judge_place(const Passed& passed,
   return std::nullopt;
 }
 
-std::optional<std::string> OutputProbes::judge_counter(const Passed& passed,
-                                                       std::span<const CodeCursor> way) {
+std::optional<std::string> OutputProbes::judge_counter(const Passed& passed, const InputWay& way) {
   const FoundProbe& probe = passed.probe;
   const uint64_t number = (probe.counter - parts_.map.counters_address) / 8;
   const Word& word = shared_->words[number];
@@ -266,12 +337,14 @@ std::optional<std::string> OutputProbes::judge_counter(const Passed& passed,
   if (parts_.map.atomic && probe.kind == ProbeKind::count)
     return fmt::format("the probe of counter {} is not exact with threads", number);
   const bool records = probe.kind == ProbeKind::record_target;
-  const bool is_here = std::ranges::any_of(way, [&](const CodeCursor& at) {
-    return at.procedure == word.procedure && at.block == word.block &&
-           (word.counts != Counts::edge || at.index == 0);
-  });
-  if (word.counts == Counts::nothing || word.counts == Counts::changes ||
-      records != (word.counts == Counts::target) || !is_here)
+  bool is_here = false;
+  for (Expected& expected : expected_) {
+    if (expected.word != number || records != (word.counts == Counts::target)) continue;
+    if (expected.passed && !way.circles)
+      return fmt::format("counter {} counts twice on a way", number);
+    expected.passed = is_here = true;
+  }
+  if (!is_here)
     return fmt::format("the probe of counter {} does not stand where the counter counts", number);
   const uint64_t place =
       (uint64_t{shared_->numbers(passed.start.procedure, passed.start.block)} << 32 |
@@ -291,9 +364,7 @@ std::optional<std::string> OutputProbes::find_missing(
     if (word.counts == Counts::nothing || word.counts == Counts::changes) continue;
     if (shared_->places[i] != 0 || !reached(word.procedure, word.block)) continue;
     if (word.counts == Counts::edge && !reached(word.procedure, word.from)) continue;
-    const Procedure& procedure = before_[word.procedure];
-    return fmt::format("counter {}, at {:#x} in {}, has no probe", i,
-                       before_.address_of(procedure.blocks[word.block]), procedure.name);
+    return no_probe(static_cast<uint32_t>(i), "");
   }
   return std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct CountingParts {
 };
 
 /// See AddedCode. Code is a probe if it reads as one and counts at a counter of the image. Each
-/// counter of the map has one probe, at a place of the block or the edge that it counts.
+/// counter of the map has one probe, which control passes once on every way through the block or
+/// the edge that it counts.
 class OutputProbes final : public AddedCode {
  public:
   /// All have to outlive this. `facts` are those of `before`.
@@ -40,7 +42,9 @@ class OutputProbes final : public AddedCode {
 
   std::unique_ptr<AddedCode> for_another_walk() const override;
   std::optional<CodeCursor> pass(const CodeCursor& at) override;
-  std::optional<std::string> judge(std::span<const CodeCursor> way) override;
+  bool expects(const InputEdge& edge) const override;
+  bool expects(ProcedureId procedure) const override { return shared_->counted[procedure]; }
+  std::optional<std::string> judge(const InputWay& way, uint8_t& done) override;
   std::optional<std::string> find_missing(
       const std::function<bool(ProcedureId, BlockId)>& reached) const override;
   bool has_word(uint64_t address) const override {
@@ -59,9 +63,25 @@ class OutputProbes final : public AddedCode {
     BlockId from = kNone;   // edge: where it starts
     BlockId block = kNone;  // the block, or where the edge ends
   };
+  /// The words of a block of the input; kNone: there is none.
+  struct BlockWords {
+    uint32_t block = kNone;
+    uint32_t fall_through = kNone, taken = kNone;  // of the edges that start at the block
+    uint32_t target = kNone;
+  };
+  /// What control may pass on a way, or has to.
+  struct Expected {
+    uint32_t word = kNone;
+    uint8_t done = 0;  // the bit for it while control is in the way's last block
+    bool required = false;
+    bool passed = false;
+  };
   /// Shared by all walks.
   struct Shared {
     std::vector<Word> words;
+    BlockNumbers input;                         // numbers of the input's blocks
+    std::vector<BlockWords> of_blocks;          // by these numbers
+    std::vector<bool> counted;                  // by procedure of the input: it has counters
     std::vector<std::atomic<uint64_t>> places;  // by word: of its probe, plus 1; 0: not found
     BlockNumbers numbers;                       // of the output
     explicit Shared(size_t count) : words(count), places(count) {}
@@ -78,11 +98,15 @@ class OutputProbes final : public AddedCode {
   bool add_routine(FoundProbe& probe, RegisterSet& changed, std::optional<uint64_t> gp);
   RegisterSet changed_by(ProbeText& text, size_t size) const;
   bool describes_stack(const FoundProbe& probe, const ProbeText& text) const;
-  std::optional<std::string> judge(const Passed& passed, std::span<const CodeCursor> way);
-  std::optional<std::string> judge_counter(const Passed& passed, std::span<const CodeCursor> way);
-  std::optional<std::string> judge_registers(const Passed& passed, std::span<const CodeCursor> way);
-  std::optional<std::string> judge_place(const Passed& passed,
-                                         std::span<const CodeCursor> way) const;
+  using Places = std::span<const InputPlace>;
+  uint32_t word_of(const InputEdge& edge) const;
+  void expect(const InputWay& way, uint8_t& done);
+  void expect(uint32_t word, bool required, uint8_t done = 0);
+  std::optional<std::string> judge(const Passed& passed, const InputWay& way);
+  std::optional<std::string> judge_counter(const Passed& passed, const InputWay& way);
+  std::optional<std::string> judge_registers(const Passed& passed, Places way);
+  std::optional<std::string> judge_place(const Passed& passed, Places way) const;
+  std::string no_probe(uint32_t word, std::string_view where) const;
   const PointFacts& facts_at(const CodeCursor& at);
   const Instruction* instruction_at(const CodeCursor& at) const;
 
@@ -92,7 +116,8 @@ class OutputProbes final : public AddedCode {
   const CountingParts& parts_;
   const Probes& reader_;
   std::shared_ptr<Shared> shared_;
-  std::vector<Passed> passed_;  // since the last judge()
+  std::vector<Passed> passed_;      // since the last judge()
+  std::vector<Expected> expected_;  // of judge()
   struct Routine {
     std::optional<FoundRoutine> found;
     RegisterSet changed;

@@ -36,7 +36,10 @@
 //
 // An instrumented output has code that the input has not: probes. The walk passes over them in the
 // output alone, where an AddedCode (added_code.h) recognizes them, and asks whether they do no harm
-// at the place of the input that the walk has come to.
+// on the way that the walk has come in the input, and whether the way has all that it should have.
+// What control has passed of a block's probes is part of a pair: a block whose probe stands on one
+// way into it and not on another one is walked twice, and the second walk finds that no probe was
+// passed. So the edges of the input are all walked, also those between pairs that are known.
 //
 // Limits: code that no entry leads to is not compared, only counted. A code address that is
 // computed without a relocation is unknown to both lifted programs.
@@ -86,6 +89,12 @@ CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edge::Kind
   return edge == nullptr ? CodeLocation{} : block_start(at.procedure, edge->target);
 }
 
+/// A place of the output, and how much of the input's block is done (AddedCode::judge()).
+uint64_t partner_of(uint32_t block, uint32_t index, uint8_t done) {
+  return uint64_t{block} << 32 | uint64_t{done} << 30 | index;
+}
+constexpr uint32_t kPartnerIndex = (1u << 30) - 1;
+
 /// Equal flags, but for flags that say how the instructions stand in memory.
 bool same_flags(const Machine& machine, const Instruction& a, const Instruction& b) {
   return ((a.flags ^ b.flags) & ~machine.codec.standing_flags) == 0;
@@ -134,34 +143,44 @@ void Comparison::enter(const ComparedProgram& side, Cursor& cursor, ProcedureId 
 
 /// Moves the cursor to the next instruction that does something. Brent's method finds cycles of
 /// empty blocks and branches: a marker moves to the current block at every power of two steps.
-Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor) {
+/// `remembers`: a rest that was found before will do, and what lies between may be left out of the
+/// way.
+Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor, bool remembers) {
   constexpr uint32_t kLong = 64;  // blocks and no-ops
   auto& known = &side == &before_ ? before_rests_ : after_rests_;
-  std::vector<CodeCursor>* const way = &side == &before_ && added_ != nullptr ? &way_ : nullptr;
+  auto* const way = &side == &before_ && added_ != nullptr ? &way_ : nullptr;
   AddedCode* const added = &side == &after_ ? added_ : nullptr;
   std::vector<uint32_t>& path = path_;  // blocks entered at their start
   path.clear();
-  if (way != nullptr) way->clear();
+  if (way != nullptr) way->clear(), way_is_cut_ = false;
   uint32_t cost = 0;
   const auto rest = [&](Rest result) {
-    if (cost > kLong)
+    // Who comes to a cycle later has to pass the code in it, too.
+    if (cost > kLong && (added_ == nullptr || result != Rest::spin))
       for (const uint32_t block : path) known.try_emplace(block, cursor, result);
     return result;
   };
+  InputEdge edge;  // over which control comes to the cursor
   uint32_t marker = kNone, steps = 0, limit = 2;
   for (;;) {
     if (&side == &before_ && cursor.entered != kNone) reached_[cursor.entered] = true;
     if (cursor.entered != kNone && cursor.at.index == 0) {
-      if (const auto before = known.find(cursor.entered); before != known.end()) {
+      const auto before = remembers ? known.find(cursor.entered) : known.end();
+      if (before != known.end()) {
+        way_is_cut_ |= way != nullptr;
         cursor = before->second.first;
         return rest(before->second.second);
       }
       path.push_back(cursor.entered);
+      // Who comes here later has to come the whole way.
+      if (way != nullptr && added_->expects(cursor.at.procedure)) path.clear();
     }
     ++cost;
-    if (way != nullptr) way->push_back(cursor.at);
+    if (way != nullptr)
+      way->push_back({cursor.at, cursor.entered != kNone && cursor.at.index == 0, edge});
     auto list = cursor.block->instructions.span();
     CodeLocation next;
+    edge = {cursor.at.procedure, cursor.at.block, Edge::Kind::taken};
     for (; cursor.at.index < list.size(); ++cursor.at.index) {
       const Instruction& instruction = list[cursor.at.index];
       if (instruction.is_pseudo()) {
@@ -189,7 +208,10 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
       if (is_absent(next)) return rest(Rest::instruction);
       break;
     }
-    if (is_absent(next)) next = successor(cursor.at, *cursor.block, Edge::Kind::fall_through);
+    if (is_absent(next)) {
+      edge.kind = Edge::Kind::fall_through;
+      next = successor(cursor.at, *cursor.block, edge.kind);
+    }
     if (is_absent(next)) return rest(Rest::nothing);
     if (next.where == CodeLocation::Where::address) {
       cursor.outside = next.address;
@@ -205,16 +227,37 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor)
   }
 }
 
-/// Asks whether the code that the output has on its way to `y` does no harm in front of `x`.
-void Comparison::judge_passed_code(const Cursor& x, const Cursor& y) {
+/// Whether control leaves the block of `x`, where the walk rests, behind that place at once.
+bool Comparison::leaves_block(const Cursor& x, Rest rest) const {
+  const auto list = x.block->instructions.span();
+  return rest != Rest::instruction ||
+         (x.at.index + 1 == list.size() && list[x.at.index].opcode != kInvalid &&
+          before_.machine.facts(list[x.at.index]).flow != ControlFlow::none);
+}
+
+/// Asks whether the code that the output has on its way to `y` does no harm on the way to `x`, and
+/// whether it is all that the way should have.
+void Comparison::judge_added_code(const Cursor& x, const Cursor& y, Rest rest, uint8_t& done) {
+  if (way_.empty() || way_.back().at != x.at) way_.push_back({x.at, false, {}});
+  const InputWay way{way_, leaves_block(x, rest), rest == Rest::spin};
+  if (!passed_ && !way.leaves && way_.size() == 1 && !way_.front().enters) return;
   passed_ = false;
-  if (way_.back() != x.at) way_.push_back(x.at);
-  if (const auto fault = added_->judge(way_)) differ(x, y, *fault);
+  const auto fault = added_->judge(way, done);
+  if (!fault) return;
+  // Where added code became other code, the sentence should be about that code.
+  if (rest == Rest::instruction && y.at.index < y.block->instructions.size()) {
+    const Instruction &i = x.block->instructions[x.at.index],
+                      &j = y.block->instructions[y.at.index];
+    if (before_.machine.facts(i).flow == ControlFlow::none && !same_operation(i, j))
+      return differ(x, y, "the instructions differ");
+  }
+  differ(x, y, *fault);
 }
 
 /// Remembers the pair. False when it was visited before.
-bool Comparison::visit(uint32_t before, const CodeCursor& after) {
-  const uint64_t place = uint64_t{after_.numbers(after.procedure, after.block)} << 32 | after.index;
+bool Comparison::visit(uint32_t before, const CodeCursor& after, uint8_t done) {
+  const uint64_t place =
+      partner_of(after_.numbers(after.procedure, after.block), after.index, done);
   if (partner_[before] == place) return false;
   if (partner_[before] == kNoPartner) {
     partner_[before] = place;
@@ -231,17 +274,26 @@ void Comparison::walk(const Item& item) {
   if (item.entered != kNone) x.entered = item.entered;
   open_sequences_ = 0;
   dropped_load_ = -1;
+  InputEdge from = item.from;
+  uint8_t done = item.done;
+  bool enters = item.entered == kNone && item.before.index == 0;
   do {
+    const Cursor start = x;
     const Rest rest = settle(before_, x);
     const Rest after_rest = settle(after_, y);
-    if (passed_) judge_passed_code(x, y);
+    if (added_ != nullptr) {
+      if (passed_ && way_is_cut_) settle(before_, x = start, false);
+      if (!way_.empty()) way_.front().enters = enters, way_.front().edge = from;
+      judge_added_code(x, y, rest, done);
+      enters = false;
+    }
     if (rest != after_rest) return differ_in_code(x, y, "code ends in one place only");
     if (rest == Rest::outside && !same_outside(x.outside, y.outside))
       return differ(x, y, "branches lead to different places");
     if (rest != Rest::instruction) return;
     if (x.entered != kNone) {
-      if (!visit(x.entered, y.at)) return;
-      if (!is_own(x.at.procedure)) return add({x.at, y.at, x.entered});
+      if (!visit(x.entered, y.at, done)) return;
+      if (!is_own(x.at.procedure)) return add({x.at, y.at, x.entered, {}, done});
     }
     x.entered = kNone;
   } while (step(x, y));
@@ -359,7 +411,8 @@ void Comparison::step_over_pointer(const Cursor& x) {
   const uint64_t place = before_.program.origin_base + x.block->instructions[x.at.index].origin;
   const uint64_t next = before_.program.map.next(place);
   const auto from = before_.find(next), to = after_.find(next);
-  if (from && to && from->procedure == x.at.procedure) add({*from, *to});
+  if (from && to && from->procedure == x.at.procedure)
+    add({.before = *from, .after = *to, .from = {}});
 }
 
 /// Whether the instruction of the input is half of a needless gp load that the output lacks. Both
@@ -416,8 +469,8 @@ void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
   }
   if (is_absent(x_taken) && is_absent(y_taken) && i.immediate != j.immediate)
     return differ(x, y, "the operands differ");
-  pair(x_taken, y_taken, x, y, "the branch");
-  pair(x_next, y_next, x, y, "the way past the branch");
+  pair(x_taken, y_taken, x, y, "the branch", Edge::Kind::taken);
+  pair(x_next, y_next, x, y, "the way past the branch", Edge::Kind::fall_through);
 }
 
 /// Notes that the return points of the two blocks correspond.
@@ -488,7 +541,8 @@ void Comparison::call_behind(const Cursor& x, const Cursor& y) {
   return_region(x, y);
   const CodeLocation x_next = successor(x.at, *x.block, Edge::Kind::fall_through);
   const CodeLocation y_next = successor(y.at, *y.block, Edge::Kind::fall_through);
-  if (!is_absent(x_next)) return pair(x_next, y_next, x, y, "the return of the call");
+  if (!is_absent(x_next))
+    return pair(x_next, y_next, x, y, "the return of the call", Edge::Kind::fall_through);
   if (returns_nowhere(x)) return;
   differ(x, y, "the code behind the call is lost, but its callee may return");
 }
@@ -544,7 +598,7 @@ void Comparison::way_past(const Cursor& x, const Cursor& y) {
   const ControlFlow flow = before_.machine.facts(x.block->instructions.back()).flow;
   if (flow == ControlFlow::stop && is_absent(past)) return;
   pair(past, successor(y.at, *y.block, Edge::Kind::fall_through), x, y,
-       "the way past the jump or stop");
+       "the way past the jump or stop", Edge::Kind::fall_through);
 }
 
 /// Whether the calls at the ends of two blocks were compared with each other, or may still be.
@@ -657,19 +711,23 @@ void Comparison::expected_calls() {
   }
 }
 
-/// Adds a pair of places that must behave alike.
+/// Adds a pair of places that must behave alike. `edge`: of the block of `x`, which leads there.
 void Comparison::pair(const CodeLocation& before, const CodeLocation& after, const Cursor& x,
-                      const Cursor& y, std::string_view what) {
+                      const Cursor& y, std::string_view what, std::optional<Edge::Kind> edge) {
   const auto outside = [](const CodeLocation& location) {
     return location.where == CodeLocation::Where::address;
   };
+  const InputEdge way_in = edge ? InputEdge{x.at.procedure, x.at.block, *edge} : InputEdge{};
   if (is_absent(before) && is_absent(after)) return;
   if (is_absent(before) || is_absent(after))
     return differ(x, y, fmt::format("{} leads on in one of them only", what));
   if (!outside(before) && !outside(after)) {
     if (partner_[before_.numbers(before.procedure, before.block)] !=
-        uint64_t{after_.numbers(after.procedure, after.block)} << 32)
-      push(before, after);
+            partner_of(after_.numbers(after.procedure, after.block), 0, 0) ||
+        (added_ != nullptr && added_->expects(way_in)))
+      add({.before = {before.procedure, before.block, 0},
+           .after = {after.procedure, after.block, 0},
+           .from = way_in});
     return;
   }
   // A branch may lead outside by way of another branch.
@@ -678,9 +736,16 @@ void Comparison::pair(const CodeLocation& before, const CodeLocation& after, con
     Cursor cursor = cursor_at(side, {location.procedure, location.block, 0});
     return settle(side, cursor) == Rest::outside ? std::optional(cursor.outside) : std::nullopt;
   };
+  way_.clear();
   const auto from = resolve(before_, before), to = resolve(after_, after);
   if (!from || !to || !same_outside(*from, *to))
-    differ(x, y, fmt::format("{} leads to different places", what));
+    return differ(x, y, fmt::format("{} leads to different places", what));
+  if (added_ == nullptr) return;
+  if (!way_.empty()) way_.front().edge = way_in;
+  uint8_t done = 0;
+  passed_ = false;
+  if (const auto fault = added_->judge({.places = way_, .leaves = true}, done))
+    differ(x, y, *fault);
 }
 
 /// Addresses without blocks must be equal, unless the input's address lies in a section that moved:
@@ -809,7 +874,7 @@ std::vector<BlockPair> Comparison::pairs() const {
                      .block = block,
                      .after_procedure = after_procedure,
                      .after_block = after_block,
-                     .after_index = static_cast<uint32_t>(visit.after)});
+                     .after_index = static_cast<uint32_t>(visit.after) & kPartnerIndex});
   }
   return pairs;
 }

@@ -102,6 +102,8 @@ class Comparison {
     CodeCursor before;
     CodeCursor after;
     uint32_t entered = kNone;  // number of the block that a walk in front of `before` entered last
+    InputEdge from;            // of the input, over which control comes here
+    uint8_t done = 0;          // see AddedCode::judge()
   };
 
  private:
@@ -135,9 +137,10 @@ class Comparison {
   Cursor cursor_at(const ComparedProgram& side, const CodeCursor& at) const;
   void enter(const ComparedProgram& side, Cursor& cursor, ProcedureId procedure,
              BlockId block) const;
-  Rest settle(const ComparedProgram& side, Cursor& cursor);
-  void judge_passed_code(const Cursor& x, const Cursor& y);
-  bool visit(uint32_t before, const CodeCursor& after);
+  Rest settle(const ComparedProgram& side, Cursor& cursor, bool remembers = true);
+  bool leaves_block(const Cursor& x, Rest rest) const;
+  void judge_added_code(const Cursor& x, const Cursor& y, Rest rest, uint8_t& done);
+  bool visit(uint32_t before, const CodeCursor& after, uint8_t done = 0);
   void walk(const Item& item);
   bool is_own(ProcedureId before) const { return owner(before) == worker_; }
   size_t owner(ProcedureId before) const;
@@ -164,7 +167,7 @@ class Comparison {
   CodeLocation behind_call(const CodeLocation& start) const;
   void sequence(const Cursor& x, const Cursor& y, SequenceRole role);
   void pair(const CodeLocation& before, const CodeLocation& after, const Cursor& x, const Cursor& y,
-            std::string_view what);
+            std::string_view what, std::optional<Edge::Kind> edge = {});
   bool same_outside(uint64_t before, uint64_t after) const;
   void differ(const Cursor& x, const Cursor& y, std::string_view what);
   void differ_in_code(const Cursor& x, const Cursor& y, std::string_view what);
@@ -207,7 +210,8 @@ class Comparison {
   // Of the input; filled when needed.
   std::vector<std::pair<ProcedureId, uint32_t>> ranges_by_procedure_;
   std::vector<Item> work_;
-  std::vector<uint64_t> partner_;  // per block of `before`: the place of `after` it was walked with
+  // Per block of `before`: the place of `after` it was walked with, and what was done of the block.
+  std::vector<uint64_t> partner_;
   std::unordered_set<Visit, VisitHash> more_partners_;  // pairs of blocks with several partners
   std::vector<uint32_t> call_partner_;  // per block of `before`: the block whose call was compared
   std::unordered_set<Visit, VisitHash> more_call_partners_;
@@ -220,10 +224,13 @@ class Comparison {
   // Where the walk comes to rest behind a block, for blocks from which it is a long way.
   using Rests = std::unordered_map<uint32_t, std::pair<Cursor, Rest>>;
   Rests before_rests_, after_rests_;
-  std::vector<uint32_t> path_;   // of settle()
-  AddedCode* added_;             // null: none is expected
-  bool passed_ = false;          // added code, in settle()
-  std::vector<CodeCursor> way_;  // of the input, in settle(); only if `added_`
+  std::vector<uint32_t> path_;  // of settle()
+  AddedCode* added_;            // null: none is expected
+  bool passed_ = false;         // added code, in settle()
+  // Of the input, in settle(); only if `added_`. Without what a rest that was remembered leaves
+  // out.
+  std::vector<InputPlace> way_;
+  bool way_is_cut_ = false;
   mutable std::unordered_map<const Section*, const Section*> sections_;  // of equal name
   // Needless loads of gp in the input, by procedure, block and place; found when needed.
   const std::vector<GpLoad>* needless_loads_;  // null: not found yet

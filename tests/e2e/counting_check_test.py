@@ -2,6 +2,7 @@
 """Instrumented images are compared with their input: `image verify` agrees with an image as it was written, and finds
 each of many kinds of damage to one, with the sentence that belongs to the damage."""
 
+import itertools
 import platform
 import re
 import shutil
@@ -12,17 +13,18 @@ import common
 from common import Skip, expect
 
 SOURCE = common.ROOT / "tests" / "programs" / "counting_check.c"
+LONG_WAYS = common.ROOT / "tests" / "programs" / "long_ways.c"
 
 
 class Counting:
     """A program and its instrumented image, as bytes and as a list of its instructions."""
 
-    def __init__(self, scratch, compiler, objdump, *options):
+    def __init__(self, scratch, compiler, objdump, *options, source=SOURCE):
         if shutil.which(compiler) is None:
             raise Skip(f"there is no {compiler}")
         self.folder = scratch.folder()
         self.input, self.output = self.folder / "program", self.folder / "counting"
-        done = common.run_command([compiler, "-O1", "-Wl,-q", SOURCE, "-o", self.input])
+        done = common.run_command([compiler, "-O1", "-Wl,-q", '-DPAD="nop"', source, "-o", self.input])
         expect(done.status == 0, done.stderr.decode(errors="replace"))
         common.respike_ok("image", "instrument", self.input, "-o", self.output, "--spool", self.folder / "spool", *options)
         self.bytes = self.output.read_bytes()
@@ -33,13 +35,15 @@ class Counting:
                 self.sections.setdefault(found[1], tuple(int(field, 16) for field in found.groups()[1:]))
         text = common.run_command([objdump, "-d", "-w", "--no-show-raw-insn", self.output]).stdout.decode()
         self.code = []  # address, size, text; only of the program's own procedures
+        self.names = []  # by instruction: its procedure
         procedure = None
         for line in text.splitlines():
             if found := re.match(r"[0-9a-f]+ <([^>]*)>:", line):
                 procedure = found[1]
             elif found := re.match(r"\s*([0-9a-f]+):\t(.*)", line):
-                if procedure in ("choose", "twice", "sum", "main"):
+                if procedure in ("choose", "twice", "sum", "find", "fold", "main"):
                     self.code.append((int(found[1], 16), found[2].strip()))
+                    self.names.append(procedure)
         counters = self.sections[".bss.respike"]
         self.counters = range(counters[0], counters[0] + counters[2])
 
@@ -68,12 +72,24 @@ class Counting:
         said = self.verify(*changes)
         expect(re.search(pattern, said), f"{what}: verify says {said.strip() or 'that all is well'!r}")
 
+    def expect_swaps_found(self, probes, swap):
+        """No two probes of a procedure may have each other's counters: each way through the procedure passes the probes
+        of just those blocks and edges that are on it. `probes`: anything by address; `swap`: the changes, or nothing if
+        the code of two probes is too different for a swap."""
+        swaps = 0
+        for name in dict.fromkeys(name for _, name in probes):
+            for one, other in itertools.combinations([probe for probe, of in probes if of == name], 2):
+                if changes := swap(one, other):
+                    swaps += 1
+                    self.expect_found(f"{name} swaps the counters of {one} and {other}", "probe of counter|has no probe", *changes)
+        expect(swaps > 25, f"only {swaps} pairs of probes have been swapped")
+
 
 class X8664(Counting):
-    def __init__(self, scratch, *options):
+    def __init__(self, scratch, *options, source=SOURCE):
         if platform.machine() != "x86_64":
             raise Skip("the host has another processor")
-        super().__init__(scratch, "gcc", "objdump", *options)
+        super().__init__(scratch, "gcc", "objdump", *options, source=source)
         ends = [address for address, _ in self.code[1:]] + [self.code[-1][0] + 1]
         self.code = [(address, end - address, text) for (address, text), end in zip(self.code, ends)]
         self.probes = [i for i, (_, size, text) in enumerate(self.code) if text.startswith("incq") and size == 7]
@@ -128,6 +144,58 @@ def check_x86_64_probes(counting):
     expect(compared, "no probe stands in front of a comparison")
     for probe, branch in compared:
         counting.expect_found("changes flags", "a probe changes .*, which may still be read", counting.move_probe(probe, branch))
+
+
+def check_x86_64_swaps(counting):
+    def swap(one, other):
+        changes = []
+        for at, to in ((one, other), (other, one)):
+            counter = to + 7 + counting.word(to + 3)
+            changes.append((counting.offset(at) + 3, struct.pack("<i", counter - at - 7)))
+        return changes
+
+    counting.expect_swaps_found([(counting.code[i][0], counting.names[i]) for i in counting.probes], swap)
+
+
+def check_alpha_swaps(counting):
+    """Probes in place, as check_alpha() has them, exchange the distances from gp; small ones their numbers."""
+    probes = []
+    for i, (address, text) in enumerate(counting.code[:-2]):
+        is_number = re.match(r"lda\tt\d+,-?\d+$", text) and counting.code[i + 1][1].startswith("bsr")
+        load = re.match(r"ldq\t(\w+),-?\d+\(\w+\)$", text)
+        if is_number or load and counting.code[i + 1][1] == f"lda\t{load[1]},1({load[1]})":
+            probes.append((address, counting.names[i]))
+
+    def words(address):
+        return struct.unpack_from("<3I", counting.bytes, counting.offset(address))
+
+    def swap(one, other):
+        (a, a_next, a_last), (b, b_next, b_last) = words(one), words(other)
+        if a >> 26 != b >> 26 or a >> 16 & 31 != b >> 16 & 31:
+            return []  # one loads a number, or they have different bases
+        if a >> 26 == 0x08:  # lda
+            return [(counting.offset(one), struct.pack("<H", b & 0xFFFF)), (counting.offset(other), struct.pack("<H", a & 0xFFFF))]
+        return [
+            (counting.offset(at) + place, struct.pack("<H", word & 0xFFFF))
+            for at, load, store in ((one, b, b_last), (other, a, a_last))
+            for place, word in ((0, load), (8, store))
+        ]
+
+    counting.expect_swaps_found(probes, swap)
+
+
+def check_long_ways(scratch, compiler, level, pad):
+    """Long ways over no-ops or branches at the head of a loop, whose counters stand anywhere on them."""
+    if shutil.which(compiler) is None:
+        raise Skip(f"there is no {compiler}")
+    folder = scratch.folder()
+    program, counting = folder / "program", folder / "counting"
+    done = common.run_command([compiler, level, "-Wl,-q", f"-DPAD={pad}", LONG_WAYS, "-o", program])
+    expect(done.status == 0, done.stderr.decode(errors="replace"))
+    for counters in ("shared", "atomic") if "alpha" in compiler else ("shared", "atomic", "threads"):
+        common.respike_ok("image", "instrument", program, "-o", counting, "--spool", folder / "spool", "--counters", counters)
+        done = common.respike("image", "verify", program, counting)
+        expect(done.status == 0, f"--counters {counters}: {done.stderr.decode()}")
 
 
 def check_x86_64_code(counting):
@@ -231,14 +299,14 @@ def check_alpha(counting):
 
 
 def cases(scratch):
-    def case(name, check, make, *options):
+    def case(name, check, make, *options, source=SOURCE):
         def run():
-            check(make(scratch, *options))
+            check(make(scratch, *options, source=source))
 
         return common.Case(name, run)
 
-    def alpha(scratch, *options):
-        return Counting(scratch, "alpha-linux-gnu-gcc", "alpha-linux-gnu-objdump", *options)
+    def alpha(scratch, *options, source=SOURCE):
+        return Counting(scratch, "alpha-linux-gnu-gcc", "alpha-linux-gnu-objdump", *options, source=source)
 
     yield case("x86-64 agrees", check_agrees, X8664)
     yield case("x86-64 agrees atomic", check_agrees, X8664, "--counters", "atomic")
@@ -246,7 +314,18 @@ def cases(scratch):
     yield case("x86-64 probes", check_x86_64_probes, X8664)
     yield case("x86-64 code", check_x86_64_code, X8664)
     yield case("x86-64 start", check_x86_64_start, X8664)
+    yield case("x86-64 swaps", check_x86_64_swaps, X8664)
+    yield case("x86-64 swaps in loops", check_x86_64_swaps, X8664, source=LONG_WAYS)
     yield case("alpha", check_alpha, alpha)
+    yield case("alpha swaps", check_alpha_swaps, alpha)
+    yield case("alpha swaps in loops", check_alpha_swaps, alpha, source=LONG_WAYS)
+    compilers = {"alpha": "alpha-linux-gnu-gcc"} | ({"x86-64": "gcc"} if platform.machine() == "x86_64" else {})
+    for machine, compiler in compilers.items():
+        branch = "br" if machine == "alpha" else "jmp"
+        pads = {"no-ops": r'".rept 150\nnop\n.endr"', "branches": rf'".rept 100\n{branch} 1f\n1:\n.endr"'}
+        for (what, pad), level in itertools.product(pads.items(), ("-O1", "-O2")):
+            yield common.Case(f"{machine} long ways {what} {level}",
+                              lambda compiler=compiler, level=level, pad=pad: check_long_ways(scratch, compiler, level, pad))
 
 
 if __name__ == "__main__":
