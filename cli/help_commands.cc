@@ -52,6 +52,11 @@ std::string next_step(const ApplicationView& view) {
     counting = counting || image.instrumented;
     grew = grew || image.profile_grew;
   }
+  if (view.guarded)
+    return fmt::format(
+        "{} has died of a fault, and its original runs: respike report-fault {} "
+        "says more",
+        name, name);
   if (optimized && !grew)
     return fmt::format(
         "{} is optimized: respike check {} -- ARGS says what it gains, and respike "

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
+
 #include "cli/application_commands.h"
 #include "cli/arguments.h"
 #include "environment/describing.h"
@@ -131,6 +134,11 @@ void run_profile_export(const MakingArguments& arguments, const DatabaseOption& 
     fmt::print("{}: {}\n", printable(entry.profile.image_path), runs_text(entry.profile.runs));
 }
 
+/// A range does not see that NaN is in none.
+std::string not_a_number_problem(const std::string& text) {
+  return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is no number" : "";
+}
+
 }  // namespace
 
 std::vector<CLI::Option*> add_profile_options(CLI::App& command, ProfileOptions& use) {
@@ -142,7 +150,7 @@ std::vector<CLI::Option*> add_profile_options(CLI::App& command, ProfileOptions&
           command
               .add_option("--older-weight", use.carried_weight,
                           "of the profiles of older builds; 0: without them")
-              ->check(CLI::Range(0.0, 1e6))
+              ->check(CLI::Range(0.0, 1e6) & CLI::Validator(not_a_number_problem, ""))
               ->type_name("WEIGHT")
               ->capture_default_str()};
 }

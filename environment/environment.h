@@ -348,6 +348,7 @@ class Environment {
                               const GivenProfiles& given, ImageOutcome& outcome);
   void optimize_image(const ImageRow& image, const BuildRow& build, const OptimizeRequest& request,
                       ImageOutcome& outcome);
+  void note_unused_profiles(const std::string& name, const GivenProfiles& given);
   void require_given_profile(const std::string& name, const OptimizeRequest& request);
   std::vector<uint8_t> exported_bytes(const DerivedRow& optimized, const ExportPlace& place) const;
   std::optional<BuildRow> build_of_staged(ImageRow& image);

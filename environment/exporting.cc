@@ -23,6 +23,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -160,11 +161,17 @@ void place_below_root(const fs::path& root, std::vector<Export>& exports) {
 
 /// Gives images the places of the copies of their originals below a folder: an image for each copy.
 /// Symbolic links are not followed, and stay as they are.
-std::vector<Export> place_of_copies(const fs::path& folder, const std::vector<Export>& exports) {
+std::vector<Export> place_of_copies(const fs::path& folder, const fs::path& database_files,
+                                    const std::vector<Export>& exports) {
   std::vector<std::vector<fs::path>> copies(exports.size());
   const auto options = fs::directory_options::skip_permission_denied;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, options)) {
-    if (!entry.is_regular_file() || entry.is_symlink()) continue;
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, options);
+  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
+    const fs::directory_entry& entry = *at;
+    if (entry.is_directory(error) && fs::equivalent(entry.path(), database_files, error))
+      at.disable_recursion_pending();
+    if (entry.is_symlink(error) || !entry.is_regular_file(error)) continue;
     std::optional<std::vector<uint8_t>> contents;
     for (size_t i = 0; i < exports.size(); ++i) {
       const Export& image = exports[i];
@@ -200,17 +207,22 @@ struct stat status_of(const fs::path& file) {
   return status;
 }
 
-/// Replaces the contents of a file in one step. The file keeps its owner, group and mode; where the
-/// owner cannot be kept, bits that lend his identity go.
+/// Replaces the contents of a file in one step. The file keeps its owner, group, mode and
+/// capabilities; where the owner cannot be kept, bits that lend his identity go.
 void replace_file(const fs::path& file, const std::vector<uint8_t>& bytes) {
   constexpr mode_t kAccess = 0777, kAll = 07777;
+  constexpr const char* kCapabilities = "security.capability";
   const struct stat before = status_of(file);
+  char capabilities[256];
+  const ssize_t size = getxattr(file.c_str(), kCapabilities, capabilities, sizeof capabilities);
   write_file(file, bytes, {});
   const struct stat now = status_of(file);
   const bool same_owner = (now.st_uid == before.st_uid && now.st_gid == before.st_gid) ||
                           lchown(file.c_str(), before.st_uid, before.st_gid) == 0;
   if (chmod(file.c_str(), before.st_mode & (same_owner ? kAll : kAccess)) != 0)
     throw Error(fmt::format("its mode cannot be set: {}", std::strerror(errno)), file);
+  if (size > 0 && setxattr(file.c_str(), kCapabilities, capabilities, size_t(size), 0) != 0)
+    throw Error(fmt::format("its capabilities cannot be set: {}", std::strerror(errno)), file);
 }
 
 /// Gives a file another name in one step, in the place of what had the name.
@@ -378,7 +390,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
           outcomes[image.outcome].reason = fmt::format(
               "{} has no copy of this build of it: respike register --root registers what is there",
               place.folder.string());
-      exports = place_of_copies(place.folder, exports);
+      exports = place_of_copies(place.folder, database_.files(), exports);
       if (exports.empty())
         throw Error(fmt::format("it has no copy of an optimized image of {}: respike register "
                                 "--root registers what is there",

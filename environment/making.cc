@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "environment/environment.h"
 #include "environment/fingerprint.h"
@@ -161,6 +162,7 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
         optimize_image(image, build, request, outcome);
       });
   require_something_done(outcomes, name, DerivedKind::optimized);
+  if (request.given && request.images.empty()) note_unused_profiles(name, *request.given);
   // Whoever forgot the training should notice.
   if (const std::string images = without_profile(outcomes); !images.empty()) {
     const std::string advice = fmt::format(
@@ -172,6 +174,23 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
   set_mode_now(name, Mode::optimized);
   tell_sessions();
   return outcomes;
+}
+
+/// Says which profiles are of no image of the application, such as those of plugins in a staged
+/// tree, where nothing has opened them.
+void Environment::note_unused_profiles(const std::string& name, const GivenProfiles& given) {
+  std::set<const ImageProfile*> used;
+  for (const ApplicationImage& image : database_.images_of(find(name).id))
+    if (const auto build = known_build(image.image))
+      used.insert(find_profile(given.profiles, key_of(image.image, *build)));
+  ProfileSet unused;
+  for (const ImageProfile& entry : given.profiles)
+    if (!used.contains(&entry)) unused.push_back(entry);
+  if (!unused.empty())
+    notes_.push_back(
+        fmt::format("{} also has profiles of {}, not among the images of {}: register "
+                    "libraries that it opens by themselves",
+                    given.file, images_of(unused), name));
 }
 
 /// Throws Error when no given profile is of an image that the request names.

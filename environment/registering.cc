@@ -102,12 +102,24 @@ LibrarySearch search_below(const fs::path& root, const Platform& platform) {
   return search;
 }
 
+/// The file below a root to which links lead from `path`, as they will when the root is /.
+fs::path follow_below(const fs::path& root, const fs::path& path) {
+  constexpr int kMostLinks = 40;  // as in Linux
+  fs::path place = root / path.relative_path();
+  std::error_code error;
+  for (int links = 0; links < kMostLinks && fs::is_symlink(place, error); ++links) {
+    const fs::path target = fs::read_symlink(place, error);
+    place = target.is_absolute() ? root / target.relative_path() : place.parent_path() / target;
+  }
+  return place;
+}
+
 /// Where files are that will have these paths when a staged tree is installed.
 std::vector<fs::path> staged(const std::vector<fs::path>& files, const fs::path& root) {
   std::vector<fs::path> places;
   for (const fs::path& file : files) {
     std::error_code error;
-    const fs::path place = root / file.relative_path();
+    const fs::path place = follow_below(root, file);
     places.push_back(!root.empty() && fs::exists(place, error) ? place : file);
   }
   return places;
@@ -173,6 +185,9 @@ RegisterResult Environment::register_application(const std::vector<fs::path>& ma
   if (!root.empty() && !fs::is_directory(root)) throw Error("there is no such folder", root);
   const std::vector<ProgramImage> mains = read_mains(staged(main_images, absolute_root));
   if (name.empty()) name = mains.front().path.filename();
+  if (name.starts_with('-') || name.find(',') != name.npos)
+    throw Error("an application's name has no comma in it and no - in front: --name gives another",
+                name);
   const FileLock rows_stay = keep_rows();
   const RegisterResult result = again_while_rows_go([&, notes = notes_, warnings = warnings_] {
     notes_ = notes;

@@ -239,7 +239,11 @@ def check_owner(scratch):
     shutil.copy(program, tree / "prog")
     os.chown(tree / "prog", 5, 60)
     (tree / "prog").chmod(0o6755)
+    capabilities = bytes.fromhex("0100000200200000000000000000000000000000")  # cap_net_raw
+    os.setxattr(tree / "prog", "security.capability", capabilities)
+    (tree / "loop").symlink_to("loop")
     world.ok("export", "prog", "--image", "prog", "--into", tree)
+    expect(os.getxattr(tree / "prog", "security.capability") == capabilities, "capabilities were lost")
     status = (tree / "prog").stat()
     expect((status.st_uid, status.st_gid, status.st_mode & 0o7777) == (5, 60, 0o6755), f"{status}")
 
@@ -262,7 +266,9 @@ def check_staged(scratch):
     os.link(tree / "usr/share/copy", tree / "usr/share/same")
     (tree / "usr/lib/libstep.so").symlink_to("x86_64-linux-gnu/libstep.so.1")
     packaged = World(scratch)
-    images = packaged.json("register", "--root", tree, "/usr/bin/prog")["images"]
+    (tree / "usr/games").mkdir()
+    (tree / "usr/games/game").symlink_to("/usr/bin/prog")
+    images = packaged.json("register", "--root", tree, "/usr/games/game", "--name", "prog")["images"]
     found = {pathlib.Path(i["path"]).name: i["path"] for i in images}
     expect(found["libstep.so.1"] == str(tree / "usr/lib/x86_64-linux-gnu/libstep.so.1"), f"{found}")
     outcome = packaged.ok("optimize", "prog", "--profile", file)
