@@ -135,6 +135,7 @@ ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
   const Procedure& procedure = program[id];
   const std::vector<bool> glued = glued_before(*program.machine, procedure);
   const bool keeps_prologs = reads_prologs(program);
+  const bool no_unwind_tables = program.unwind.cies.empty();
   ProbePlaces places;
   places.block.resize(procedure.blocks.size());
   places.after_block.resize(procedure.blocks.size());
@@ -142,7 +143,8 @@ ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
     const BasicBlock& block = procedure.blocks[b];
     std::vector<bool> open = open_places(*program.machine, block, glued[b]);
     if (keeps_prologs) close_prologs(program, procedure, block, open);
-    const bool pads = is_call(*program.machine, block) || is_padding(*program.machine, block);
+    const bool pads = no_unwind_tables &&
+                      (is_call(*program.machine, block) || is_padding(*program.machine, block));
     const bool before_pad = pads && runs_into_pad(*program.machine, procedure, id, block);
     places.block[b] = std::find(open.begin(), open.end(), true) != open.end() &&
                       !(before_pad && !is_call(*program.machine, block));

@@ -89,7 +89,7 @@ def expect_lines(work, output, map_file, gdb=False):
     problems = debug_lines_test.compare_lines(rewriting)
     problems.update(debug_lines_test.compare_symbols(rewriting))
     if gdb:
-        problems.update(debug_lines_test.compare_gdb(rewriting, False))
+        problems.update(debug_lines_test.compare_gdb(rewriting))
     wrong = [f"{what}: {len(found)}, as {found[0]}" for what, found in problems.items()]
     common.expect(not wrong, "; ".join(wrong)[:600])
 

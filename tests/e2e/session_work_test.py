@@ -283,7 +283,7 @@ COMMANDS = r"""
 "$R" session ./two
 "$R" run one
 """
-VARYING = re.compile(r"^(?:least|median|most|a quarter|faster|speedup|runs).*\n|\d+ (?:runs?|counter files)", re.MULTILINE)
+VARYING = re.compile(r"^respike: .*(?:was|were) counted\b.*\n|^(?:least|median|most|a quarter|faster|speedup|runs).*\n|\d+ (?:runs?|counter files)", re.MULTILINE)
 
 
 def check_commands(scratch, user):

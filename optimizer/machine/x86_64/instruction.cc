@@ -735,6 +735,8 @@ PushedReturns::Use follow_stack(const Instruction& instruction, std::span<const 
   if (form_number(instruction) == 0) return Use::unknown;
   const Decoded d = decode_unit(bytes);
   const std::string_view name = form_of(d).name;
+  // Behind a system call that ends a thread stands other code, as in musl's __unmapself.
+  if (form_of(d).sees) return Use::unknown;
   const Operands effects = operands(instruction);
   if (names_return_address(d, name, bytes, depth)) return Use::changed;
   const bool sets_stack = touches(effects, register_of(kRsp), true);
