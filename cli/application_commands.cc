@@ -294,9 +294,10 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
                    "the application's name; by default the file's, if there is only one")
       ->type_name("NAME");
   command
-      ->add_option("--root", registration->root,
-                   "the files are in this staged tree (like DESTDIR), and their paths are those "
-                   "that they will have: libraries are found there first")
+      ->add_option(
+          "--root", registration->root,
+          "take the files from this staged tree (like DESTDIR): MAIN_IMAGE is the path that "
+          "the program will have, and libraries are looked for in the tree first")
       ->check(name_of("DESTDIR"))
       ->type_name("DESTDIR");
   command->add_flag("--json", registration->json, "print JSON");

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,17 @@ std::string number_problem(const std::string& text) {
   return fmt::format("\"{}\" is no number from 0 to {}", text, UINT64_MAX);
 }
 
-std::string positive_problem(const std::string& text) {
+/// The finite number that a text is; nullopt: it is none.
+std::optional<double> finite_number(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_number = error == std::errc() && end == text.data() + text.size();
-  if (is_number && std::isfinite(value) && value > 0) return "";
-  return fmt::format("\"{}\" is no number above 0", text);
+  return is_number && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::string positive_problem(const std::string& text) {
+  return finite_number(text).value_or(0) > 0 ? ""
+                                             : fmt::format("\"{}\" is no number above 0", text);
 }
 
 }  // namespace
@@ -54,6 +60,16 @@ CLI::Validator whole_number() {
 
 CLI::Validator positive_number() {
   return CLI::Validator(positive_problem, "above 0");
+}
+
+CLI::Validator number_up_to(double most) {
+  const auto problem = [most](const std::string& text) {
+    const auto number = finite_number(text);
+    return number && *number >= 0 && *number <= most
+               ? std::string()
+               : fmt::format("\"{}\" is no number from 0 to {}", text, most);
+  };
+  return CLI::Validator(problem, fmt::format("0 .. {}", most));
 }
 
 void add_dynamic_fragments_option(CLI::App& command, bool& on) {

@@ -21,5 +21,7 @@ CLI::Validator name_of(const std::string& kind);
 CLI::Validator whole_number();
 /// A finite number above 0.
 CLI::Validator positive_number();
+/// A number from 0 to `most`.
+CLI::Validator number_up_to(double most);
 
 }  // namespace respike::cli

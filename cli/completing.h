@@ -15,16 +15,16 @@ struct Completions {
   std::vector<std::pair<std::string, std::string>> words;  // and what each is; may be empty
 };
 
-/// Names that the database or files know. `words`: the positional words of the command so far.
+/// Names that the database or files know.
 struct NameSource {
   std::function<std::vector<std::string>()> applications;
   std::function<std::vector<std::string>(const std::string& application)> images;
   std::function<std::vector<std::string>(const std::string& file)> procedures;
 };
 
-/// `words`: those behind `respike`, the last one being completed; may be empty text. Words that do
-/// not start with the last word are left out.
-Completions complete(const CommandDescription& root, const std::vector<std::string>& words,
+/// What may stand in the place of the last word of `typed`, the words behind `respike`: what starts
+/// with that word, which may be empty.
+Completions complete(const CommandDescription& root, const std::vector<std::string>& typed,
                      const NameSource& names);
 
 }  // namespace respike::cli

@@ -84,6 +84,7 @@ std::vector<std::string> procedures_of(const std::string& file, const fs::path& 
       for (const ProcedureProfile& procedure : entry.profile.procedures)
         names.insert(procedure.name);
   } catch (const Error&) {
+    if (!fs::exists(database)) return {};
     const Database opened(database, Access::read);
     if (const auto image = opened.find_image(fs::canonical(file)))
       if (const auto builds = opened.builds(image->id); !builds.empty())
@@ -132,20 +133,15 @@ void print_completions(const CLI::App& app, const std::vector<std::string>& word
   std::signal(SIGALRM, give_up);
   ualarm(180'000, 0);
   const fs::path database = database_of(words);
-  std::error_code error;
-  const bool there = fs::exists(database, error);
-  const auto asking = [&](auto ask) {
-    return [&, ask](const std::string& what) {
-      return there ? or_none([&] { return ask(what, database); }) : std::vector<std::string>();
-    };
+  const auto known = [&](auto ask) {
+    std::error_code error;
+    return fs::exists(database, error) ? or_none(ask) : std::vector<std::string>();
   };
-  const NameSource names = {.applications =
-                                [&] {
-                                  return there ? or_none([&] { return applications_of(database); })
-                                               : std::vector<std::string>();
-                                },
-                            .images = asking(images_of),
-                            .procedures = asking(procedures_of)};
+  const NameSource names = {
+      .applications = [&] { return known([&] { return applications_of(database); }); },
+      .images = [&](const auto& of) { return known([&] { return images_of(of, database); }); },
+      .procedures =
+          [&](const auto& of) { return or_none([&] { return procedures_of(of, database); }); }};
   const Completions found = complete(describe(app), words, names);
   fmt::print("{}\n", found.files ? "files" : "words");
   for (const auto& [word, text] : found.words)

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <cstdlib>
-
 #include "cli/application_commands.h"
 #include "cli/arguments.h"
 #include "environment/describing.h"
@@ -134,9 +131,14 @@ void run_profile_export(const MakingArguments& arguments, const DatabaseOption& 
     fmt::print("{}: {}\n", printable(entry.profile.image_path), runs_text(entry.profile.runs));
 }
 
-/// A range does not see that NaN is in none.
-std::string not_a_number_problem(const std::string& text) {
-  return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is no number" : "";
+constexpr const char* kOnlyImages =
+    "only this image, by its path, or those of this file name or SONAME (repeatable)";
+
+void add_images_option(CLI::App& command, MakingArguments& arguments, const char* text) {
+  command.add_option("--image", arguments.images, text)
+      ->check(name_of("IMAGE"))
+      ->type_name("IMAGE")
+      ->allow_extra_args(false);
 }
 
 }  // namespace
@@ -150,7 +152,7 @@ std::vector<CLI::Option*> add_profile_options(CLI::App& command, ProfileOptions&
           command
               .add_option("--older-weight", use.carried_weight,
                           "of the profiles of older builds; 0: without them")
-              ->check(CLI::Range(0.0, 1e6) & CLI::Validator(not_a_number_problem, ""))
+              ->check(number_up_to(1e6))
               ->type_name("WEIGHT")
               ->capture_default_str()};
 }
@@ -164,13 +166,9 @@ void add_profile_export_command(CLI::App& app, const SharedDatabase& database) {
   auto arguments = std::make_shared<MakingArguments>();
   command->callback([arguments, database] { run_profile_export(*arguments, *database); });
   command->add_option("NAME", arguments->name, "application")->required();
-  command
-      ->add_option("--image", arguments->images,
-                   "only this image, by its path, file name or SONAME (repeatable); of a single "
-                   "one, the file is a profile like those of `image collect`")
-      ->check(name_of("IMAGE"))
-      ->type_name("IMAGE")
-      ->allow_extra_args(false);
+  add_images_option(*command, *arguments,
+                    "only this image, by its path, file name or SONAME (repeatable); of a single "
+                    "one, the file is a profile like those of `image collect`");
   add_profile_options(*command, arguments->profile);
   add_output_option(*command, arguments->folder, "file to write");
 }
@@ -183,20 +181,10 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
     command->callback([arguments, run, database] { run(*arguments, *database); });
     return std::pair(command, arguments);
   };
-  const auto add_images = [](CLI::App* command, MakingArguments& arguments) {
-    command
-        ->add_option(
-            "--image", arguments.images,
-            "only this image, by its path, or those of this file name or SONAME (repeatable)")
-        ->check(name_of("IMAGE"))
-        ->type_name("IMAGE")
-        ->allow_extra_args(false);
-  };
-
   auto [instrument, instrumented] = add(
       "instrument", "Make images that count what runs, and run these from now on", run_instrument);
   instrument->add_option("NAME", instrumented->name, "application")->required();
-  add_images(instrument, *instrumented);
+  add_images_option(*instrument, *instrumented, kOnlyImages);
   add_counters_option(*instrument, instrumented->counters);
 
   auto [collect, collected] =
@@ -207,7 +195,7 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
   auto [optimize, optimized] = add(
       "optimize", "Make images by the profiles collected, and run these from now on", run_optimize);
   optimize->add_option("NAME", optimized->name, "application")->required();
-  add_images(optimize, *optimized);
+  add_images_option(*optimize, *optimized, kOnlyImages);
   CLI::Option* given =
       optimize
           ->add_option("--profile", optimized->profiles,
@@ -243,7 +231,7 @@ void add_making_commands(CLI::App& app, const SharedDatabase& database) {
   exporting->add_flag("--no-relocations", exported->no_relocations,
                       "leave out what the linker kept for Respike; `strip --strip-unneeded` does "
                       "not, and the images cannot be optimized again");
-  add_images(exporting, *exported);
+  add_images_option(*exporting, *exported, kOnlyImages);
 }
 
 }  // namespace respike::cli

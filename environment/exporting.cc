@@ -22,19 +22,16 @@
 //   DIR/bin/prog,                    DIR/lib/libfoo.so.1 -> libfoo.so.1.2
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <map>
 #include <set>
 
 #include "environment/describing.h"
 #include "environment/environment.h"
 #include "environment/image_content.h"
+#include "environment/staged_tree.h"
 #include "host/platform.h"
 #include "optimizer/base/disjoint_sets.h"
 #include "optimizer/base/error.h"
@@ -159,38 +156,19 @@ void place_below_root(const fs::path& root, std::vector<Export>& exports) {
   }
 }
 
-/// Gives images the places of the copies of their originals below a folder: an image for each copy.
-/// Symbolic links are not followed, and stay as they are.
-std::vector<Export> place_of_copies(const fs::path& folder, const fs::path& database_files,
-                                    const std::vector<Export>& exports) {
-  std::vector<std::vector<fs::path>> copies(exports.size());
-  const auto options = fs::directory_options::skip_permission_denied;
-  std::error_code error;
-  fs::recursive_directory_iterator at(folder, options);
-  for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
-    const fs::directory_entry& entry = *at;
-    if (entry.is_directory(error) && fs::equivalent(entry.path(), database_files, error))
-      at.disable_recursion_pending();
-    if (entry.is_symlink(error) || !entry.is_regular_file(error)) continue;
-    std::optional<std::vector<uint8_t>> contents;
-    for (size_t i = 0; i < exports.size(); ++i) {
-      const Export& image = exports[i];
-      if (image.bytes.empty()) continue;
-      const bool may_be_copy = entry.file_size() == image.original_size;
-      if (!may_be_copy && entry.file_size() != image.bytes.size()) continue;
-      if (!contents) contents = read_file(entry.path());
-      const bool is_copy = may_be_copy && content_hash(*contents) == image.original_content;
-      if (is_copy || *contents == image.bytes) copies[i].push_back(entry.path());
-    }
-  }
+/// Gives images the places of the copies of their originals in a staged tree: an image for each
+/// copy.
+std::vector<Export> place_of_copies(const StagedTree& tree, const std::vector<Export>& exports) {
+  std::vector<StagedTree::Version> versions;
+  for (const Export& image : exports)
+    versions.push_back({image.original_size, image.original_content, image.bytes});
+  const auto copies = tree.find_copies(versions);
   std::vector<Export> placed;
-  for (size_t i = 0; i < exports.size(); ++i) {
-    std::ranges::sort(copies[i]);
+  for (size_t i = 0; i < exports.size(); ++i)
     for (const fs::path& copy : copies[i]) {
       placed.push_back(exports[i]);
       placed.back().file = copy;
     }
-  }
   return placed;
 }
 
@@ -198,41 +176,6 @@ bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
   std::error_code error;
   return !fs::is_symlink(file, error) && fs::file_size(file, error) == bytes.size() && !error &&
          read_file(file) == bytes;
-}
-
-struct stat status_of(const fs::path& file) {
-  struct stat status = {};
-  if (lstat(file.c_str(), &status) != 0)
-    throw Error(fmt::format("the file cannot be looked at: {}", std::strerror(errno)), file);
-  return status;
-}
-
-/// Replaces the contents of a file in one step. The file keeps its owner, group, mode and
-/// capabilities; where the owner cannot be kept, bits that lend his identity go.
-void replace_file(const fs::path& file, const std::vector<uint8_t>& bytes) {
-  constexpr mode_t kAccess = 0777, kAll = 07777;
-  constexpr const char* kCapabilities = "security.capability";
-  const struct stat before = status_of(file);
-  char capabilities[256];
-  const ssize_t size = getxattr(file.c_str(), kCapabilities, capabilities, sizeof capabilities);
-  write_file(file, bytes, {});
-  const struct stat now = status_of(file);
-  const bool same_owner = (now.st_uid == before.st_uid && now.st_gid == before.st_gid) ||
-                          lchown(file.c_str(), before.st_uid, before.st_gid) == 0;
-  if (chmod(file.c_str(), before.st_mode & (same_owner ? kAll : kAccess)) != 0)
-    throw Error(fmt::format("its mode cannot be set: {}", std::strerror(errno)), file);
-  if (size > 0 && setxattr(file.c_str(), kCapabilities, capabilities, size_t(size), 0) != 0)
-    throw Error(fmt::format("its capabilities cannot be set: {}", std::strerror(errno)), file);
-}
-
-/// Gives a file another name in one step, in the place of what had the name.
-void replace_by_link(const fs::path& file, const fs::path& name) {
-  const fs::path fresh = name.string() + ".respike-link";
-  std::error_code error;
-  fs::remove(fresh, error);
-  fs::create_hard_link(file, fresh, error);
-  if (!error) fs::rename(fresh, name, error);
-  if (error) throw Error(fmt::format("the link cannot be made: {}", error.message()), name);
 }
 
 /// Whether a file is there that Respike did not make.
@@ -345,8 +288,6 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
                 name);
   follow_links(application);
   const bool replaces_copies = place.names == ExportPlace::Names::replaced;
-  if (replaces_copies && !fs::is_directory(place.folder))
-    throw Error("there is no such folder", place.folder);
   for (ApplicationImage& used : chosen_images(application, images)) {
     ImageRow& image = used.image;
     ImageOutcome outcome;
@@ -377,6 +318,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   if (std::ranges::all_of(exports, [](const Export& e) { return e.bytes.empty(); }))
     throw Error(fmt::format("no image of {} has been optimized: respike optimize {} makes them",
                             name, name));
+  std::optional<StagedTree> tree;
   switch (place.names) {
     case ExportPlace::Names::file_names:
       place_in_folder(place.folder, exports);
@@ -384,48 +326,42 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     case ExportPlace::Names::paths:
       place_below_root(place.folder, exports);
       break;
-    case ExportPlace::Names::replaced:
+    case ExportPlace::Names::replaced: {
       for (const Export& image : exports)
         if (!image.bytes.empty())
           outcomes[image.outcome].reason = fmt::format(
               "{} has no copy of this build of it: respike register --root registers what is there",
               place.folder.string());
-      exports = place_of_copies(place.folder, database_.files(), exports);
+      tree.emplace(place.folder, database_.files());
+      exports = place_of_copies(*tree, exports);
       if (exports.empty())
         throw Error(fmt::format("it has no copy of an optimized image of {}: respike register "
                                 "--root registers what is there",
                                 name),
                     place.folder);
       break;
+    }
   }
   std::erase_if(exports, [](const Export& image) { return image.bytes.empty(); });
-  for (const Export& image : exports) {
-    if (replaces_copies) continue;
-    require_no_original(image.file, application);
-    if (!place.replaces && is_foreign(image.file))
-      throw Error("a file is there already that Respike did not make", image.file);
-    for (const auto& [link, target] : image.new_links) require_no_original(link, application);
+  if (!tree) {
+    for (const Export& image : exports) {
+      require_no_original(image.file, application);
+      if (!place.replaces && is_foreign(image.file))
+        throw Error("a file is there already that Respike did not make", image.file);
+      for (const auto& [link, target] : image.new_links) require_no_original(link, application);
+    }
+    for (const Export& image : exports) {
+      make_export_folder(image.file.parent_path());
+      for (const auto& [link, target] : image.new_links) make_export_folder(link.parent_path());
+    }
   }
-  for (const Export& image : exports) {
-    make_export_folder(image.file.parent_path());
-    for (const auto& [link, target] : image.new_links) make_export_folder(link.parent_path());
-  }
-  std::map<std::pair<dev_t, ino_t>, fs::path> replaced;  // by what the copies were: of a file with
-                                                         // several names, the first one
   for (const Export& image : exports) {
     ImageOutcome& outcome = outcomes[image.outcome];
     bool is_there = same_contents(image.file, image.bytes);
-    if (!is_there && replaces_copies) {
-      const struct stat copy = status_of(image.file);
-      const auto [first, is_new] =
-          replaced.emplace(std::pair(copy.st_dev, copy.st_ino), image.file);
-      if (is_new)
-        replace_file(image.file, image.bytes);
-      else
-        replace_by_link(first->second, image.file);
-    } else if (!is_there) {
+    if (!is_there && tree)
+      tree->replace(image.file, image.bytes);
+    else if (!is_there)
       write_file(image.file, image.bytes, image.original);
-    }
     for (const auto& [link, target] : image.new_links) {
       is_there = !make_link(link, target) && is_there;
       outcome.links.push_back(link);

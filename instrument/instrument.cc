@@ -27,6 +27,7 @@
 #include "instrument/always_cut.h"
 #include "instrument/check_output.h"
 #include "instrument/counter_map.h"
+#include "instrument/probe_places.h"
 #include "instrument/runtime/start_code.h"
 #include "optimizer/base/bytes.h"
 #include "optimizer/base/hash.h"

@@ -28,98 +28,12 @@
 
 #include <fmt/format.h>
 
+#include "instrument/probe_places.h"
 #include "instrument/prolog_places.h"
 #include "optimizer/image/image.h"
-#include "optimizer/ir/lookup.h"
 
 namespace respike {
 namespace {
-
-/// Whether code may be put in front of each instruction of a block. Not inside of sequences that
-/// must stay as they are, which may come in from the block before where blocks are glued; nor
-/// behind a system call, where more or fewer processes may go on than made the call; nor in front
-/// of a mark that the target of indirect branches has to start with.
-std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, bool glued_before) {
-  bool reserved = false, shadow = glued_before, in_system = false, first = true;
-  std::vector<bool> result;
-  result.reserve(block.instructions.size());
-  for (const Instruction& instruction : block.instructions) {
-    result.push_back(!reserved && !shadow && !in_system &&
-                     !(first && machine.facts(instruction).marks_target));
-    if (instruction.is_pseudo()) continue;
-    first = false;
-    in_system |= machine.facts(instruction).system_call;
-    switch (machine.facts(instruction).role) {
-      case SequenceRole::none:
-        break;
-      case SequenceRole::reservation_begin:
-        reserved = true;
-        break;
-      case SequenceRole::shadow_begin:
-        shadow = true;
-        break;
-      case SequenceRole::reservation_end:  // a sequence that came in may be of either kind
-      case SequenceRole::shadow_end:
-        reserved = shadow = false;
-        break;
-    }
-  }
-  return result;
-}
-
-bool is_call(const Machine& machine, const BasicBlock& block) {
-  return is_call(machine.facts(block.instructions.back()).flow);
-}
-
-/// Whether a mark stands where the call at the end of the block returns: indirect branches may
-/// arrive at the return address, too, as behind setjmp(). A landing pad has an address of its own.
-bool returns_to_mark(const Machine& machine, const Procedure& procedure, const BasicBlock& block) {
-  const Edge* next = block.edge(Edge::Kind::fall_through);
-  if (next == nullptr || !is_call(machine, block) ||
-      procedure.blocks[next->target].has(BasicBlock::kLandingPad))
-    return false;
-  for (const Instruction& instruction : procedure.blocks[next->target].instructions)
-    if (!instruction.is_pseudo()) return machine.facts(instruction).marks_target;
-  return false;
-}
-
-bool is_padding(const Machine& machine, const BasicBlock& block) {
-  return std::ranges::all_of(block.instructions, [&](const Instruction& instruction) {
-    return instruction.is_pseudo() ||
-           (instruction.opcode != kInvalid && machine.facts(instruction).nop);
-  });
-}
-
-/// Whether control, if it ran on behind the block, would come over padding to code that loads gp
-/// from its own address, as a landing pad does. In images without unwind tables nothing but the
-/// call in front of the padding, which does not return, shows that such code is a pad (lift/gp.cc).
-bool runs_into_pad(const Machine& machine, const Procedure& procedure, ProcedureId id,
-                   const BasicBlock& block) {
-  const Edge* next = block.edge(Edge::Kind::fall_through);
-  bool padded = is_padding(machine, block);
-  for (size_t steps = 0; next != nullptr && steps < procedure.blocks.size(); ++steps) {
-    const BasicBlock& behind = procedure.blocks[next->target];
-    if (is_padding(machine, behind)) {
-      padded = true;
-      next = behind.edge(Edge::Kind::fall_through);
-      continue;
-    }
-    const auto first = std::ranges::find_if_not(behind.instructions, &Instruction::is_pseudo);
-    const Reference* load = reference_of(procedure, *first);
-    return padded && load != nullptr && is_gp_load(load->kind) &&
-           load->target == CodeLocation{.procedure = id, .block = next->target};
-  }
-  return false;
-}
-
-/// By block: whether a sequence may run into it from a block that is glued to it.
-std::vector<bool> glued_before(const Machine& machine, const Procedure& procedure) {
-  std::vector<bool> result(procedure.blocks.size());
-  for (const BasicBlock& block : procedure.blocks)
-    if (block.has(BasicBlock::kGluedToNext) && !is_call(machine, block))
-      result[block.edge(Edge::Kind::fall_through)->target] = true;
-  return result;
-}
 
 /// Whether control comes to the block from other blocks of its procedure, too.
 bool is_successor(const Procedure& procedure, BlockId block) {
@@ -130,29 +44,6 @@ bool is_successor(const Procedure& procedure, BlockId block) {
 }
 
 }  // namespace
-
-ProbePlaces find_probe_places(const Program& program, ProcedureId id) {
-  const Procedure& procedure = program[id];
-  const std::vector<bool> glued = glued_before(*program.machine, procedure);
-  const bool keeps_prologs = reads_prologs(program);
-  const bool no_unwind_tables = program.unwind.cies.empty();
-  ProbePlaces places;
-  places.block.resize(procedure.blocks.size());
-  places.after_block.resize(procedure.blocks.size());
-  for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
-    const BasicBlock& block = procedure.blocks[b];
-    std::vector<bool> open = open_places(*program.machine, block, glued[b]);
-    if (keeps_prologs) close_prologs(program, procedure, block, open);
-    const bool pads = no_unwind_tables &&
-                      (is_call(*program.machine, block) || is_padding(*program.machine, block));
-    const bool before_pad = pads && runs_into_pad(*program.machine, procedure, id, block);
-    places.block[b] = std::find(open.begin(), open.end(), true) != open.end() &&
-                      !(before_pad && !is_call(*program.machine, block));
-    places.after_block[b] = !block.has(BasicBlock::kGluedToNext) && !before_pad &&
-                            !returns_to_mark(*program.machine, procedure, block);
-  }
-  return places;
-}
 
 ProbeInserter::ProbeInserter(Program& program, const CodeFacts& facts, uint64_t counters,
                              Counters how, std::optional<CounterBases> bases)

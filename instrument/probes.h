@@ -18,10 +18,6 @@
 
 namespace respike {
 
-/// Where probes can be put in a procedure: not between a load-locked and its store-conditional, nor
-/// in the shadow of a trap.
-ProbePlaces find_probe_places(const Program& program, ProcedureId procedure);
-
 struct ProbeStatistics {
   uint64_t probes = 0;
   uint64_t small = 0;            // probes that call a routine

@@ -23,6 +23,27 @@
 
 namespace respike {
 
+inline CodeLocation block_start(ProcedureId procedure, BlockId block) {
+  return {.where = CodeLocation::Where::block_start, .procedure = procedure, .block = block};
+}
+
+inline bool is_absent(const CodeLocation& location) {
+  return location.where != CodeLocation::Where::address && location.procedure == kNone;
+}
+
+/// Where the direct branch or call that ends a block goes.
+inline CodeLocation branch_target(const Procedure& procedure, ProcedureId id,
+                                  const BasicBlock& block, const Instruction& branch) {
+  if (const Edge* edge = block.edge(Edge::Kind::taken)) return block_start(id, edge->target);
+  const Reference* reference = branch_of(procedure, branch);
+  return reference != nullptr ? reference->target : CodeLocation{};
+}
+
+inline CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edge::Kind kind) {
+  const Edge* edge = block.edge(kind);
+  return edge == nullptr ? CodeLocation{} : block_start(at.procedure, edge->target);
+}
+
 /// Numbers of contents, shared by both programs: equal contents have equal numbers.
 using ContentClasses = std::unordered_map<std::string, uint32_t>;
 
@@ -102,7 +123,7 @@ class Comparison {
     CodeCursor before;
     CodeCursor after;
     uint32_t entered = kNone;  // number of the block that a walk in front of `before` entered last
-    InputEdge from;            // of the input, over which control comes here
+    InputEdge from = {};       // of the input, over which control comes here
     uint8_t done = 0;          // see AddedCode::judge()
   };
 

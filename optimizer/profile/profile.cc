@@ -247,13 +247,7 @@ std::vector<uint8_t> encode_profile(const Profile& profile) {
 }
 
 Profile decode_profile(std::span<const uint8_t> bytes, const std::string& name) {
-  std::span<const uint8_t> payload;
-  try {
-    payload = unseal(kFormat, bytes);
-  } catch (const Error& error) {
-    throw Error(error.what(), name);
-  }
-  ByteReader in(payload, "it");
+  ByteReader in(unseal(kFormat, bytes, name), "it");
   try {
     Profile profile;
     profile.image_path = read_text(in);

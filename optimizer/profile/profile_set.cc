@@ -76,13 +76,7 @@ std::vector<uint8_t> encode_profile_set(ProfileSet set) {
 
 ProfileSet decode_profile_set(std::span<const uint8_t> bytes, const std::string& name) {
   if (!is_set(bytes)) return {{"", "", decode_profile(bytes, name)}};
-  std::span<const uint8_t> payload;
-  try {
-    payload = unseal(kFormat, bytes);
-  } catch (const Error& error) {
-    throw Error(error.what(), name);
-  }
-  ByteReader in(payload, "it");
+  ByteReader in(unseal(kFormat, bytes, name), "it");
   try {
     ProfileSet set;
     constexpr size_t kLeast = kSealSize + 3;  // bytes of an entry

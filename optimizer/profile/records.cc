@@ -56,20 +56,22 @@ static std::string describe_other(const SealedFormat& format, std::span<const ui
                          : "");
 }
 
-std::span<const uint8_t> unseal(const SealedFormat& format, std::span<const uint8_t> bytes) {
+std::span<const uint8_t> unseal(const SealedFormat& format, std::span<const uint8_t> bytes,
+                                const std::string& name) {
   if (bytes.size() < format.magic.size() ||
       !std::equal(format.magic.begin(), format.magic.end(), bytes.begin()))
-    throw Error(describe_other(format, bytes));
+    throw Error(describe_other(format, bytes), name);
   if (bytes.size() < kSealSize)
-    throw Error(fmt::format("the {} is damaged: it ends too early", format.what));
+    throw Error(fmt::format("the {} is damaged: it ends too early", format.what), name);
   const uint32_t version = version_of(bytes);
   if (version < format.oldest || version > format.version)
     throw Error(fmt::format("the {} is of version {}, this Respike reads versions {} to {}",
-                            format.what, version, format.oldest, format.version));
+                            format.what, version, format.oldest, format.version),
+                name);
   const auto payload = bytes.subspan(kSealSize);
   if (load<uint32_t>(bytes.data() + 12) != 0 ||
       load<uint64_t>(bytes.data() + 16) != hash64(payload))
-    throw Error(fmt::format("the {} is damaged: its checksum is wrong", format.what));
+    throw Error(fmt::format("the {} is damaged: its checksum is wrong", format.what), name);
   return payload;
 }
 

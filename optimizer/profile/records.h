@@ -24,8 +24,10 @@ struct SealedFormat {
 inline constexpr size_t kSealSize = 24;
 
 std::vector<uint8_t> seal(const SealedFormat& format, std::span<const uint8_t> payload);
-/// The payload. Throws Error when `bytes` are not of this format and version, or damaged.
-std::span<const uint8_t> unseal(const SealedFormat& format, std::span<const uint8_t> bytes);
+/// The payload. Throws Error, about the file `name`, when `bytes` are not of this format and
+/// version, or damaged.
+std::span<const uint8_t> unseal(const SealedFormat& format, std::span<const uint8_t> bytes,
+                                const std::string& name = {});
 
 /// The version that the frame of bytes that unseal() accepts names.
 uint32_t version_of(std::span<const uint8_t> bytes);

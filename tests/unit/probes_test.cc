@@ -2,6 +2,7 @@
 // alpha_machine.h. With probes they do the same, and every counter has the right count.
 
 #include "instrument/probes.h"
+#include "instrument/probe_places.h"
 
 #include <gtest/gtest.h>
 
