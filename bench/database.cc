@@ -70,7 +70,7 @@ void run(const fs::path& image_path, const fs::path& counting, const fs::path& f
     Id build = 0;
     registering.push_back(milliseconds([&] {
       const Id row = database.put_image({image_path, "", "alpha", true, ""});
-      const BuildFacts facts = {content_hash(bytes), hash64(bytes), image.build_id, {}};
+      const BuildFacts facts = {content_hash(bytes), hash64(bytes), image.build_id, {}, {}};
       build = database.put_build(row, facts, procedures);
     }));
     const fs::path spool = database.make_spool(build);

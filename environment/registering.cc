@@ -185,9 +185,8 @@ RegisterResult Environment::register_application(const std::vector<fs::path>& ma
   if (!root.empty() && !fs::is_directory(root)) throw Error("there is no such folder", root);
   const std::vector<ProgramImage> mains = read_mains(staged(main_images, absolute_root));
   if (name.empty()) name = mains.front().path.filename();
-  if (name.starts_with('-') || name.find(',') != name.npos)
-    throw Error("an application's name has no comma in it and no - in front: --name gives another",
-                name);
+  if (name.find(',') != name.npos)
+    throw Error("an application's name has no comma in it: --name gives another", name);
   const FileLock rows_stay = keep_rows();
   const RegisterResult result = again_while_rows_go([&, notes = notes_, warnings = warnings_] {
     notes_ = notes;

@@ -52,9 +52,9 @@ void SourceModel::choose(std::set<uint32_t> lines) {
     Q_EMIT dataChanged(index(0, 0), index(int(lines_.size()) - 1, text), {chosen_role});
 }
 
-int SourceModel::row_of(uint32_t line) const {
-  const auto found = std::ranges::lower_bound(lines_, line);
-  return found != lines_.end() && *found == line ? int(found - lines_.begin()) : -1;
+int SourceModel::row_of(uint32_t number) const {
+  const auto found = std::ranges::lower_bound(lines_, number);
+  return found != lines_.end() && *found == number ? int(found - lines_.begin()) : -1;
 }
 
 QVariant SourceModel::data(const QModelIndex& index, int role) const {

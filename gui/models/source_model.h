@@ -40,7 +40,7 @@ class SourceModel : public TableModel {
   /// The lines of the chosen block.
   void choose(std::set<uint32_t> lines);
   /// The row of a line; -1: it is not there.
-  int row_of(uint32_t line) const;
+  int row_of(uint32_t number) const;
   uint32_t line_at(int row) const { return lines_[size_t(row)]; }
 
   QVariant data(const QModelIndex& index, int role) const override;

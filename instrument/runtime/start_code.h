@@ -33,8 +33,8 @@ struct StartCode {
   /// What the start code imports where systems have no fixed system calls: struct
   /// respike_windows_parameters follows the parameters then, and libraries are entered as programs
   /// are.
-  std::string_view library;
-  std::span<const std::string_view> imports;
+  std::string_view library = {};
+  std::span<const std::string_view> imports = {};
 
   /// The unwind information of `code`, as if `code` were at address 0. Empty where signals do not
   /// matter: the start code of a program without copies of counters runs before all handlers.
@@ -47,7 +47,6 @@ struct StartCode {
 
 /// The start code for a machine and its system, which the calling standard tells. Throws Error when
 /// this build of Respike has none.
-StartCode start_code(MachineId machine,
-                     CallingStandard standard = CallingStandard::unix_systems);
+StartCode start_code(MachineId machine, CallingStandard standard = CallingStandard::unix_systems);
 
 }  // namespace respike

@@ -22,7 +22,7 @@ namespace {
 
 ApplicationView application(const std::string& name, const std::vector<std::string>& images,
                             double runs = 0) {
-  ApplicationView view{.name = name, .main = "/bin/" + name, .mode = {}, .images = {}};
+  ApplicationView view{.name = name, .main = "/bin/" + name, .mode = {}, .images = {}, .fault = {}};
   for (const std::string& path : images) {
     ImageView& image = view.images.emplace_back();
     image.image.path = path;

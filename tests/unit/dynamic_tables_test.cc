@@ -50,14 +50,21 @@ TEST_P(DynamicTables, Grow) {
     const auto has_name = [&](uint64_t number, std::string_view name) {
       return number < symbols.size() && symbols[number].name == name;
     };
-    if (old.raw.type == kDynamicSymbols) EXPECT_EQ(now.size, 24 * symbols.size());
-    if (old.raw.type == kVersions) EXPECT_EQ(now.size, 2 * symbols.size());
-    if (old.raw.type == kHash) EXPECT_EQ(elf::symbol_count(now), symbols.size());
+    if (old.raw.type == kDynamicSymbols) {
+      EXPECT_EQ(now.size, 24 * symbols.size());
+    }
+    if (old.raw.type == kVersions) {
+      EXPECT_EQ(now.size, 2 * symbols.size());
+    }
+    if (old.raw.type == kHash) {
+      EXPECT_EQ(elf::symbol_count(now), symbols.size());
+    }
     for (const std::string_view name : {"one", "two", "one.frag.0", "two.frag.1"}) {
       const bool is_new = name.find('.') != std::string_view::npos;
       const auto named = [&](uint64_t number) { return has_name(number, name); };
-      if (old.raw.type == kHash)
+      if (old.raw.type == kHash) {
         EXPECT_EQ(elf::find_by_hash(now, name, named) == 0, is_new) << name;
+      }
       if (old.raw.type != kGnuHash) continue;
       const auto chains = elf::GnuHash::read(now, symbols.size());
       ASSERT_TRUE(chains);
