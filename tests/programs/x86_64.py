@@ -36,7 +36,8 @@ KINDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """`flags` stand behind those of the program, so that a level replaces the program's."""
+    """`flags` stand behind those of the program, so that a level replaces the program's. `compilers`: of C and of C++;
+    no C++ program has a shape without a compiler for C++."""
 
     name: str
     flags: tuple = ()
@@ -215,6 +216,8 @@ def main():
             print(f"x86_64.py: WITHOUT the shape {shape.name}: {shape.needs} is not installed", file=sys.stderr)
             continue
         for name, source in sources.items():
+            if not shape.compilers[1] and any(file.suffix == ".cc" for file in source.files):
+                continue
             if shape is PLAIN or name in shape.programs or (args.all and name in MORE):
                 once = source.heavy and not args.all
                 shapes.apply(dataclasses.replace(shape, kinds=("pie",)) if once else shape, name, source)
