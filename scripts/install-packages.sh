@@ -24,6 +24,7 @@ packages=(
   xvfb openbox dbus-daemon at-spi2-core python3-pyatspi imagemagick  # its tests: a display, a user, screenshots
   chromium                                             # the report's test
   python3-matplotlib                                   # the figures of bench/paper
+  debhelper                                            # packages that dh_respike optimizes
   python3-pefile llvm file                             # other readers of PE images
 )
 

@@ -279,6 +279,17 @@ class CTestTest(unittest.TestCase):
         (fuzzed,) = parts.of_ctest(self.context, self.build, r"^FuzzSmoke\.Pe", {"A": "1"})
         self.assertEqual((fuzzed.name, fuzzed.environment, fuzzed.skipped_if), ("FuzzSmoke.PeReader", {"A": "1"}, "SKIPPED"))
 
+    def test_tests_are_there(self):
+        """Each part that runs tests of CTest finds some in the build that runs this test."""
+        if "RESPIKE_BUILD" not in os.environ:
+            self.skipTest("no build")
+        build = pathlib.Path(os.environ["RESPIKE_BUILD"])
+        context = parts.Context(SCRIPTS.parent, build, 2, 600, {})
+        for part in parts.PARTS:
+            if part.name in ("cases", "arithmetic", "pe", "emulator", "seeds"):
+                self.assertTrue(part.cases(context), part.name)
+        self.assertIn("unit.database_model_test", [test["name"] for test in parts.ctest_tests(build)])
+
     def test_the_table(self):
         """Names of cases can be written down, and what parts depend on is there."""
         root = SCRIPTS.parent

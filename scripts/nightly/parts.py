@@ -181,7 +181,7 @@ SEEDS = {
 # Those that read these variables; the others do the same as in every run of the tests.
 SEEDED = (
     r"^e2e\.(layouts|profiled|second_round|hot_cold|never_slower|bad_input|profile|gui_robust|exec|on_the_fly|session_work|"
-    r"live_session|pe)_test(\.x86_64)?$|^DatabaseModel"
+    r"live_session|pe)_test(\.x86_64)?$|^unit\.database_model_test$"
 )
 MORE = {
     "RESPIKE_SEEDS": "20", "RESPIKE_HEAVY_SEEDS": "20", "RESPIKE_PROFILE_SEEDS": "20", "RESPIKE_HEAVY_PROFILE_SEEDS": "20",
@@ -385,7 +385,7 @@ PARTS = (  # what is quick and sees much comes first
          (*PRODUCT, "tests", ":(glob)bench/*"), _includes, None),
     Part("arithmetic", "a million operands for each operation of IA-64",
          (*EMULATOR, *_named("tests/unit", "ia64_*")),
-         lambda context: of_ctest(context, context.build, r"^Ia64(Floating|FloatingRegister|ParallelFloating|Division|Integer)\.",
+         lambda context: of_ctest(context, context.build, r"^unit\.ia64_(floating|floating_register|parallel_floating|division|integer)_test$",
                                   {"RESPIKE_FLOATING_OPERANDS": "1000000"}), seconds=60),
     Part("capstone", "Capstone about the registers and flags of all x86-64 code at hand",
          (*BUILD, "optimizer", *_named("tests/peers", "capstone_oracle.py x86_64_effects.cc")), _capstone),

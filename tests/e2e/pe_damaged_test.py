@@ -132,6 +132,8 @@ FOUND = {
     "handlers": (
         ((0xA54, 0x1),),  # a flag at the end of an entry of the function table
         ((0x4B7, 0x80), (0x4CE, 0x80), (0x424, 0x2)),  # a call of padding, in front of which a no-op became code
+        ((0x1010, 0xF2), (0x1011, 0xFF)),  # all symbols belong to the first: the output has names of none
+        ((0x8C, 0xFF), (0x8D, 0x1F)),  # the table of symbols begins a byte earlier
     ),
 }
 

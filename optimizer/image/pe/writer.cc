@@ -292,9 +292,11 @@ class Writer {
       record.StorageClass = symbol.local ? 3 : 2;
       records.append({reinterpret_cast<const uint8_t*>(&record), sizeof record});
     }
+    headers_.symbol_count = static_cast<uint32_t>(records.size() / sizeof(object::coff_symbol16));
+    headers_.symbols_offset = 0;
+    if (headers_.symbol_count == 0) return;  // names without symbols would lie behind the image
     names.patch(0, static_cast<uint32_t>(names.size()));
     headers_.symbols_offset = static_cast<uint32_t>(file_.size());
-    headers_.symbol_count = static_cast<uint32_t>(records.size() / sizeof(object::coff_symbol16));
     file_.insert(file_.end(), records.bytes().begin(), records.bytes().end());
     file_.insert(file_.end(), names.bytes().begin(), names.bytes().end());
   }

@@ -1,0 +1,18 @@
+# dh's sequence `respike`: links with --emit-relocs, trains if the source package has no profile, and optimizes the images
+# that debian/respike.conf names, before they are stripped. See dh_respike(1).
+use strict;
+use warnings;
+
+use Debian::Debhelper::Dh_Lib qw(compat);
+
+# The first is for what asks dpkg-buildflags again; dh itself has asked already.
+for my $variable ('DEB_LDFLAGS_APPEND', 'LDFLAGS') {
+	my $flags = $ENV{$variable} // '';
+	$ENV{$variable} = join(' ', $flags || (), '-Wl,--emit-relocs') unless $flags =~ /-Wl,(-q|--emit-relocs)/;
+}
+
+insert_after('dh_auto_test', 'dh_respike_train');
+# Before the first command that changes images.
+insert_before(compat(11) ? 'dh_strip' : 'dh_dwz', 'dh_respike');
+
+1;
