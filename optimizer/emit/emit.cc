@@ -34,14 +34,14 @@ NewImage make_output(const Program& program, Layout layout, Provenance note,
   const uint64_t injected = injection != nullptr ? align_up(injection->code_size, 16) : 0;
   const uint64_t start = align_up(segment.free_address + injected, alignment_of_code(program));
   const Placement placement(program, layout, start);
-  Emitter emitter(program, layout, placement, diagnostics, places, debug_file);
+  Emitter emitter(program, layout, placement, segment, diagnostics, places, debug_file);
   emitter.write_unwind_tables();  // needs addresses only; code may refer to the tables
   emitter.write_code();
   emitter.write_code_pointers();
   emitter.write_symbols(dynamic_fragments);
   emitter.write_relocations();
   emitter.write_dynamic_section();
-  if (injection != nullptr) emitter.inject(*injection, segment);
+  if (injection != nullptr) emitter.inject(*injection);
   emitter.write_provenance(std::move(note),
                            injection != nullptr ? NoteType::instrumented : NoteType::rewritten);
   emitter.write_debug_sections();

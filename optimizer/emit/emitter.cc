@@ -16,11 +16,12 @@
 
 namespace respike {
 Emitter::Emitter(const Program& program, const Layout& layout, const Placement& placement,
-                 Diagnostics& diagnostics, std::vector<PlacedInstruction>* places,
-                 const DebugFile* debug)
+                 const AddedSegment& segment, Diagnostics& diagnostics,
+                 std::vector<PlacedInstruction>* places, const DebugFile* debug)
     : program_(program),
       layout_(layout),
       placement_(placement),
+      segment_(segment),
       image_(*program.image),
       machine_(*program.machine),
       diagnostics_(diagnostics),

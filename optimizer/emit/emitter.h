@@ -19,8 +19,8 @@ namespace respike {
 class Emitter {
  public:
   Emitter(const Program& program, const Layout& layout, const Placement& placement,
-          Diagnostics& diagnostics, std::vector<PlacedInstruction>* places = nullptr,
-          const DebugFile* debug = nullptr);
+          const AddedSegment& segment, Diagnostics& diagnostics,
+          std::vector<PlacedInstruction>* places = nullptr, const DebugFile* debug = nullptr);
 
   void write_unwind_tables();
   void write_code();
@@ -28,7 +28,7 @@ class Emitter {
   void write_symbols(bool dynamic_fragments);
   void write_relocations();
   void write_dynamic_section();
-  void inject(const Injection& injection, const AddedSegment& segment);
+  void inject(const Injection& injection);
   void write_provenance(Provenance provenance, NoteType type);
   /// Ends the use of what write_code() noted.
   void write_debug_sections();
@@ -103,6 +103,7 @@ class Emitter {
   const Program& program_;
   const Layout& layout_;
   const Placement& placement_;
+  const AddedSegment& segment_;
   const Image& image_;
   const Machine& machine_;
   Diagnostics& diagnostics_;

@@ -212,7 +212,7 @@ std::vector<Symbol> Emitter::dynamic_fragment_symbols(std::span<const FragmentSy
 /// Adds dynamic symbols, where the tables can grow, and moves the tables behind all else.
 void Emitter::add_dynamic_symbols(std::vector<Symbol> added) {
   if (added.empty()) return;
-  uint64_t end = placement_.added_end();
+  uint64_t end = segment_.tables_address(placement_.added_end());
   for (const auto& moved : out_.moved) end = std::max(end, moved.address + moved.contents.size());
   std::vector<Symbol> symbols = out_.dynamic_symbols;
   symbols.insert(symbols.end(), added.begin(), added.end());

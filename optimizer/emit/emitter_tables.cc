@@ -169,10 +169,10 @@ void Emitter::write_dynamic_section() {
 }
 
 /// Follows write_dynamic_section(), which finds what starts and initializes the image.
-void Emitter::inject(const Injection& injection, const AddedSegment& segment) {
+void Emitter::inject(const Injection& injection) {
   constexpr auto kInitializer = LoaderEntry::Kind::initializer;
-  Injection::Addresses addresses{.memory = segment.memory_address,
-                                 .code = segment.free_address,
+  Injection::Addresses addresses{.memory = segment_.memory_address,
+                                 .code = segment_.free_address,
                                  .entry = out_.entry,
                                  .initializer = {},
                                  .resolve = [this](const CodeLocation& l) { return resolve(l); }};

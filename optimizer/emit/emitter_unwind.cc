@@ -178,7 +178,7 @@ void Emitter::write_unwind_tables() {
   if (format == nullptr) return;
   std::vector<UnwindRange> ranges = unwind_ranges();
   if (looks_up_return_addresses(image_)) close_gaps(ranges);
-  const uint64_t address = align_up(placement_.added_end(), 16);
+  const uint64_t address = segment_.tables_address(placement_.added_end());
   for (NewUnwindTable& table : format->write({image_, unwind_, ranges, address}))
     move_table(std::move(table));
 }

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/base/bytes.h"
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/machine_id.h"
@@ -230,9 +231,9 @@ struct NewImage {
     std::vector<uint8_t> contents;
     uint64_t memory_size = 0;  // without contents: zeroed memory, see AddedMemory
   };
-  /// Allocated sections: in address order, inside the added read-execute segment, except that a
-  /// section with a memory size is at AddedSegment::memory_address. Other sections: in the file
-  /// only.
+  /// Allocated sections: in address order, inside the added segment, code before tables (see
+  /// AddedSegment), except that a section with a memory size is at AddedSegment::memory_address.
+  /// Other sections: in the file only.
   std::vector<AddedSection> added;
 
   struct MovedSection {
@@ -265,11 +266,19 @@ struct NewImage {
 
 /// Where a rewriter may put new contents, and where added memory is.
 struct AddedSegment {
-  uint64_t address = 0;         // of the segment: the container's own moved pieces come first
-  uint64_t free_address = 0;    // first address for new contents
-  uint64_t memory_address = 0;  // of zeroed memory, where that was asked for
-  bool hides_notes = false;     // the program header of notes has to make room for the segment's
+  uint64_t address = 0;            // of the segment: the container's own moved pieces come first
+  uint64_t free_address = 0;       // first address for new contents
+  uint64_t tables_alignment = 16;  // of the room for tables behind the code: a page where they get
+                                   // a segment of their own
+  uint64_t before_tables = 0;      // bytes of the container's own at the start of that room
+  uint64_t memory_address = 0;     // of zeroed memory, where that was asked for
+  bool hides_notes = false;        // the program header of notes has to make room for the segment's
   std::vector<std::string> losses;  // what every output of the image lacks, a sentence each
+
+  /// Where tables may start, behind new code that ends at `code_end`.
+  uint64_t tables_address(uint64_t code_end) const {
+    return align_up(code_end, tables_alignment) + before_tables;
+  }
 };
 
 /// Zeroed memory by which the last writable segment is extended; none when `size` is 0. Where

@@ -191,7 +191,8 @@ std::string run_emit(const TextProgram& text, const Command& command) {
   Layout layout = text.layout();
   const Placement placement(text.program, layout, command.added);
   Diagnostics diagnostics;
-  Emitter emitter(text.program, layout, placement, diagnostics);
+  const AddedSegment segment;
+  Emitter emitter(text.program, layout, placement, segment, diagnostics);
   emitter.write_unwind_tables();
   emitter.write_code();
   emitter.write_code_pointers();

@@ -6,6 +6,8 @@
 // segment: the name of the interpreter and notes, which are found through program headers, and hash
 // and symbol tables, which are found through the dynamic section. They move as one block by one
 // distance, so that notes stay contiguous and aligned, and everything that points to them follows.
+// Only the name of the interpreter moves behind the others: objcopy --only-keep-debug, which keeps
+// notes alone, warns of notes in a segment that starts with other contents.
 // The dynamic linker measures the symbol table by the distance to its names (see loader_rules.cc),
 // so the block always holds both or neither. When something else is in the way, or a relocation
 // refers to the block, the program header of a note is given up instead (its section stays). That
@@ -14,6 +16,12 @@
 // Example: .interp and .note.gnu.build-id lie behind the program headers. Both move to the start of
 // the added segment, PT_INTERP and PT_NOTE follow, and the 56 bytes of a new PT_LOAD take their
 // place.
+//
+// Where the input keeps all data out of its executable segments (ld -z separate-code), the output
+// does, too: the added segment holds code alone, and a read-only segment on the pages behind it
+// holds the block and the tables. That takes two program headers; where there is room for one only,
+// code and tables share a segment. In an output that was separated, and has no room for another
+// header at all, the segment of tables becomes executable and grows.
 //
 // The added segment comes after all memory of the image. But where memory leaves a wide hole behind
 // the code, as on machines whose data has a region of its own, it comes into that hole, in reach of
@@ -163,6 +171,21 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
   return block;
 }
 
+/// Notes which part of the block is the name of the interpreter, and what comes first without it.
+void find_name(const Image& image, MovedBlock& block) {
+  for (const Segment& segment : image.segments)
+    if (segment.kind == Segment::Kind::interpreter && block.contains(segment)) {
+      block.name = segment.address;
+      block.name_size = segment.memory_size;
+    }
+  block.first = block.start;
+  if (block.name_size == 0 || block.name != block.start) return;
+  block.first = block.end;
+  for (const uint32_t section : block.sections)
+    if (image.sections[section].address > block.name)
+      block.first = std::min(block.first, image.sections[section].address);
+}
+
 /// The largest alignment that contents of the block ask for.
 uint64_t block_alignment(const Image& image, const MovedBlock& block) {
   uint64_t alignment = 1;
@@ -200,18 +223,27 @@ size_t segment_before(const Image& image) {
   return last_loaded(image);
 }
 
-/// The segment in front of the added segment when it can grow: executable, not writable, and
-/// nothing starts at its end in memory or in the file.
+/// The segment in front of the added segment when it can grow: not writable, and nothing starts at
+/// its end in memory or in the file.
 std::optional<size_t> growable_segment(const Image& image) {
   const size_t before = segment_before(image);
   const Segment& segment = image.segments[before];
-  if (!segment.executable() || segment.writable() || segment.file_size != segment.memory_size)
-    return std::nullopt;
+  if (segment.writable() || segment.file_size != segment.memory_size) return std::nullopt;
   for (const Segment& other : image.segments)
     if (other.raw.type != ELF::PT_NULL && other.file_size != 0 &&
         other.offset + other.file_size > segment.offset + segment.file_size)
       return std::nullopt;
   return before;
+}
+
+/// The segment of tables that an earlier rewriting added behind its code, when it can grow.
+std::optional<size_t> growable_tables(const Image& image) {
+  const auto growable = growable_segment(image);
+  if (!growable || image.segments[*growable].executable()) return std::nullopt;
+  for (size_t i = *growable; i-- > 0;)
+    if (const Segment& segment = image.segments[i]; segment.loaded())
+      return segment.executable() && !segment.writable() ? growable : std::nullopt;
+  return std::nullopt;
 }
 
 /// The address behind the loaded part of the file, by the first segment's distance between address
@@ -234,9 +266,20 @@ uint64_t segment_alignment(const Image& image) {
   return alignment > 1 ? std::min(alignment, kDefaultSegmentAlignment) : kDefaultSegmentAlignment;
 }
 
-/// Makes room for `count` more program headers by moving the block, or for one header by giving up
-/// a note's.
-void plan_header_room(const Image& image, size_t count, SegmentPlan& plan) {
+/// Whether the input keeps data, other than code, out of its executable segments.
+bool separates_code(const Image& image) {
+  for (const Segment& segment : image.segments) {
+    if (!segment.loaded() || !segment.executable()) continue;
+    for (const Section& section : image.sections)
+      if (occupies_memory(section) && !section.executable() && section.address < end_of(segment) &&
+          section.address + section.size > segment.address)
+        return false;
+  }
+  return true;
+}
+
+/// The first address behind the program headers.
+uint64_t behind_headers(const Image& image) {
   const auto* header = reinterpret_cast<const FileHeader*>(image.file.data());
   const auto first = std::find_if(image.segments.begin(), image.segments.end(),
                                   [](const Segment& segment) { return segment.loaded(); });
@@ -245,18 +288,32 @@ void plan_header_room(const Image& image, size_t count, SegmentPlan& plan) {
         "no segment can be added: the program headers are not directly behind the ELF "
         "header, or not loaded with it: link the image without -N or -n",
         image.path);
-  const uint64_t free =
-      first->address + header->e_phoff + image.segments.size() * sizeof(ProgramHeader);
-  if (auto block = find_block(image, free, free + count * sizeof(ProgramHeader))) {
-    const uint64_t alignment = block_alignment(image, *block);
-    if (alignment <= plan.alignment) {
-      plan.block = std::move(*block);
-      // Not at the very start of the segment: where two segments start at one place, llvm-strip
-      // takes the first one, here that of .interp, for the one that holds the other.
-      plan.block.distance = align_up(plan.where.address + 1 - plan.block.start, alignment);
-      return;
-    }
-  }
+  return first->address + header->e_phoff + image.segments.size() * sizeof(ProgramHeader);
+}
+
+/// Makes room for `count` more program headers by moving the block; false when that cannot be done.
+bool move_block(const Image& image, size_t count, SegmentPlan& plan) {
+  const uint64_t free = behind_headers(image);
+  auto block = find_block(image, free, free + count * sizeof(ProgramHeader));
+  if (!block) return false;
+  const uint64_t alignment = block_alignment(image, *block);
+  if (alignment > plan.alignment) return false;
+  find_name(image, *block);
+  // llvm-strip takes the first one of two segments that start at one place, here that of notes, for
+  // the one that holds the other, so such a block starts behind the start of the segment. A block
+  // that no program header leads to starts where the segment does: objcopy --only-keep-debug counts
+  // a gap in front of contents that it drops twice.
+  const bool has_header = std::ranges::any_of(image.segments, [&](const Segment& segment) {
+    return !segment.loaded() && segment.memory_size != 0 && segment.address == block->first;
+  });
+  block->gap = has_header || block->first == block->end ? 1 : 0;
+  block->alignment = alignment;
+  plan.block = std::move(*block);
+  return true;
+}
+
+/// Makes room for one program header by giving up a note's.
+void give_up_note(const Image& image, size_t count, SegmentPlan& plan) {
   for (size_t i = 0; i < image.segments.size() && count == 1; ++i)
     if (image.segments[i].raw.type == ELF::PT_NOTE) plan.replaced = i;
   plan.where.hides_notes = plan.replaced.has_value();
@@ -290,6 +347,11 @@ std::optional<int64_t> elf::dynamic_tag(uint32_t type) {
   }
 }
 
+void SegmentPlan::place_tables(uint64_t code_end) {
+  tables = separate ? align_up(code_end, alignment) : where.address;
+  if (!block.empty()) block.distance = align_up(tables + block.gap - block.first, block.alignment);
+}
+
 SegmentPlan elf::plan_segment(const Image& image, const AddedMemory& memory) {
   SegmentPlan plan;
   plan.alignment = segment_alignment(image);
@@ -312,15 +374,26 @@ SegmentPlan elf::plan_segment(const Image& image, const AddedMemory& memory) {
     plan.memory_end = plan.where.memory_address + memory.size;
   }
   plan.extended = growable_segment(image);
+  if (plan.extended && !image.segments[*plan.extended].executable()) plan.extended.reset();
+  const auto headers = [&] { return (plan.extended ? 0u : 1u) + (plan.memory_segment ? 1u : 0u); };
+  const auto move = [&] { return headers() == 0 || move_block(image, headers(), plan); };
+  plan.separate = separates_code(image) && move_block(image, headers() + 1, plan);
+  if (!plan.separate && !move()) {
+    if (!plan.extended) plan.extended = growable_tables(image);
+    if (!move()) give_up_note(image, headers(), plan);
+  }
   if (const size_t before = segment_before(image); before != last_loaded(image))
     end = plan.extended ? end_of(image.segments[before]) : behind_file(image);
   plan.where.address = align_up(end, plan.extended ? kFreeAlignment : plan.alignment);
   plan.where.free_address = plan.where.address;
-  const size_t headers = (plan.extended ? 0 : 1) + (plan.memory_segment ? 1 : 0);
-  if (headers == 0) return plan;
-  plan_header_room(image, headers, plan);
-  if (!plan.block.empty())
-    plan.where.free_address = align_up(plan.block.end + plan.block.distance, kFreeAlignment);
+  plan.place_tables(plan.where.address);
+  const uint64_t block_end = plan.block.empty() ? plan.tables : plan.block.moved_end();
+  if (plan.separate) {
+    plan.where.tables_alignment = plan.alignment;
+    plan.where.before_tables = align_up(block_end - plan.tables, kFreeAlignment);
+  } else {
+    plan.where.free_address = align_up(block_end, kFreeAlignment);
+  }
   return plan;
 }
 

@@ -10,14 +10,26 @@
 
 namespace respike::elf {
 
-/// The contents directly behind the program headers, which move to the start of the added segment.
+/// The contents directly behind the program headers, which move to the start of the added segment,
+/// or of its part for tables. The name of the interpreter moves behind all others, see layout.cc.
 struct MovedBlock {
   uint64_t start = 0;  // addresses in the input; empty when nothing moves
   uint64_t end = 0;
-  uint64_t distance = 0;           // new address - old address
+  uint64_t first = 0;              // what comes first in the new place
+  uint64_t name = 0;               // of the interpreter: where it starts, and its size
+  uint64_t name_size = 0;          // 0: the block holds no such name
+  uint64_t gap = 0;                // bytes at least in front of what comes first
+  uint64_t alignment = 1;          // of its new place
+  uint64_t distance = 0;           // new address - old address, but for the name
   std::vector<uint32_t> sections;  // in address order
 
   bool empty() const { return start == end; }
+  /// The new address of something in the block, or of its end.
+  uint64_t moved(uint64_t address) const {
+    const bool in_name = address >= name && address < name + name_size;
+    return address + distance + (in_name ? end - name : 0);
+  }
+  uint64_t moved_end() const { return end + distance + name_size; }
   bool contains(uint64_t address) const { return address >= start && address < end; }
   bool contains(const Segment& segment) const {
     return segment.memory_size != 0 && contains(segment.address) &&
@@ -30,13 +42,18 @@ struct MovedBlock {
 
 struct SegmentPlan {
   AddedSegment where;
-  uint64_t alignment = 1;             // of the added segment
-  std::optional<size_t> extended;     // this segment grows; there is no added segment
+  uint64_t alignment = 1;          // of the added segment
+  bool separate = false;           // tables get a read-only segment behind that of code
+  uint64_t tables = 0;             // address where the block and the tables start, at the earliest
+  std::optional<size_t> extended;  // this segment grows; there is no added segment
   std::optional<size_t> with_memory;  // this segment grows in memory up to `memory_end`
   bool memory_segment = false;        // added memory has a segment of its own, the last one
   uint64_t memory_end = 0;            // address
   std::optional<size_t> replaced;     // this PT_NOTE is given up for the new program header
   MovedBlock block;
+
+  /// Gives the block its place, once it is known where the added code ends.
+  void place_tables(uint64_t code_end);
 };
 
 /// The tag of the dynamic entry that alone says where a section of `type` is loaded.

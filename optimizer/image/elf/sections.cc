@@ -124,7 +124,7 @@ std::vector<std::pair<uint64_t, uint32_t>> added_segment_sections(const Image& i
   if (plan != nullptr)
     for (const uint32_t section : plan->block.sections)
       if (!moves_by_itself(output, section))
-        result.emplace_back(input.sections[section].address + plan->block.distance, section);
+        result.emplace_back(plan->block.moved(input.sections[section].address), section);
   for (const auto& moved : output.moved)
     if (!stays_in_segment(input, moved)) result.emplace_back(moved.address, moved.section);
   for (uint32_t i = 0; i < output.added.size(); ++i)
@@ -225,7 +225,7 @@ OutputSection Describer::describe_input_section(uint32_t number) const {
     if (!result.in_added_segment) result.offset = *input_.offset_of(moved->address);
   } else if (s.allocated()) {
     if (!in_block_[number]) return result;
-    result.address += plan_->block.distance;
+    result.address = plan_->block.moved(s.address);
     result.contents = changed(s);
     result.in_added_segment = true;
   } else if (number == table_.symbol_table) {
@@ -293,6 +293,7 @@ OutputSection Describer::describe_new_table(uint32_t number) {
 void check_added_segment(const Image& input, const NewImage& output, const SegmentPlan& plan,
                          SectionTable& table) {
   uint64_t end = plan.where.free_address;
+  bool tables = !plan.separate;  // whether those come now
   for (const auto& [address, number] : added_segment_sections(input, output, &plan)) {
     const OutputSection& section = table.numbered(number);
     if (plan.block.has_section(number) && !moves_by_itself(output, number)) continue;
@@ -303,6 +304,12 @@ void check_added_segment(const Image& input, const NewImage& output, const Segme
       require(input, !plan.memory_segment || address >= end,
               "new contents need more room than was left before the added memory");
       continue;
+    }
+    const bool code = (section.flags & ELF::SHF_EXECINSTR) != 0;
+    require(input, !plan.separate || !code || !tables, "code lies behind tables");
+    if (!code && !tables) {
+      tables = true;
+      end = plan.tables + plan.where.before_tables;
     }
     require(input, address >= end, "sections of the added segment overlap");
     require(input, address % section.alignment == 0, "an added section is not aligned");

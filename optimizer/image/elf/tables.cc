@@ -65,7 +65,7 @@ bool encode_symbol(const Symbol& symbol, const SymbolChanges& changes, SymbolRec
   }
   if ((changes.block.contains(symbol.value) || symbol.value == changes.block.end) &&
       changes.block.has_section(symbol.section))
-    out.st_value = symbol.value + changes.block.distance;
+    out.st_value = changes.block.moved(symbol.value);
   return true;
 }
 

@@ -7,7 +7,7 @@
 //   ELF header, program headers
 //   loaded contents of the input, at the offsets they had
 //   sections that are not loaded, as many as fit before the next segment
-//   the added segment: contents from behind the program headers, moved and added sections
+//   the added segment, or two of them: code, contents from behind the program headers, tables
 //   the other sections that are not loaded
 //   section headers
 //   what lies behind all this in the input (Image::appended)
@@ -116,8 +116,8 @@ class Writer {
   void name_everything();
   std::vector<Extent> kept_extents() const;
   void place_segment();
-  Extent hole_before_last_segment() const;
-  std::vector<uint64_t> fill(const Extent& hole) const;
+  std::vector<Extent> holes() const;
+  void fill(const Extent& hole, std::vector<uint64_t>& offsets) const;
   void place_file_sections();
   void copy_contents();
   void write_tables();
@@ -142,7 +142,8 @@ class Writer {
   llvm::StringTableBuilder section_name_table_{llvm::StringTableBuilder::ELF};
 
   uint64_t segment_start_ = 0;  // file offset of the added contents
-  uint64_t segment_end_ = 0;    // address
+  uint64_t code_end_ = 0;       // addresses: of added code, and of all that is added
+  uint64_t segment_end_ = 0;
   uint64_t section_header_offset_ = 0;
   std::vector<uint8_t> file_;
 };
@@ -155,7 +156,13 @@ void Writer::plan() {
   AddedMemory memory;
   for (const auto& added : output_.added)
     if (added.memory_size != 0) memory = {added.memory_size, added.alignment, added.address};
-  if (needs_segment) plan_ = plan_segment(input_, memory);
+  if (!needs_segment) return;
+  plan_ = plan_segment(input_, memory);
+  code_end_ = plan_->where.address;
+  for (const auto& added : output_.added)
+    if ((added.properties & Section::kExecutable) != 0)
+      code_end_ = std::max(code_end_, added.address + added.contents.size());
+  plan_->place_tables(code_end_);
 }
 
 /// Adds symbols' names, then sections' names; now the size of every section is known.
@@ -199,20 +206,19 @@ std::vector<Extent> Writer::kept_extents() const {
   return result;
 }
 
-std::vector<uint64_t> Writer::fill(const Extent& hole) const {
-  std::vector<uint64_t> offsets(table_.sections.size());
+/// Gives sections without an offset, by index, places in the hole, as long as there is room.
+void Writer::fill(const Extent& hole, std::vector<uint64_t>& offsets) const {
   // dwz (0.15) refuses files with other sections in front of an allocated one.
-  if (hole.end - hole.start < kSmallestHole) return offsets;
+  if (hole.end - hole.start < kSmallestHole) return;
   uint64_t end = hole.start;
   for (size_t i = 1; i < table_.sections.size(); ++i) {
     const OutputSection& section = table_.sections[i];
     if (section.allocated() || section.type == ELF::SHT_NOBITS || section.size == 0) continue;
     const uint64_t start = align_up(end, section.alignment);
-    if (start > hole.end || section.size > hole.end - start) continue;
+    if (offsets[i] != 0 || start > hole.end || section.size > hole.end - start) continue;
     offsets[i] = start;
     end = start + section.size;
   }
-  return offsets;
 }
 
 /// File offset and size of the added segment, or of the contents added to a segment that grows.
@@ -234,7 +240,8 @@ void Writer::place_segment() {
     segment_start_ = align_up(kept_end, plan_->alignment);  // the address is aligned, too
     if (same_distance > segment_start_) {
       const Extent hole{kept_end, same_distance};
-      const auto offsets = fill(hole);
+      std::vector<uint64_t> offsets(table_.sections.size());
+      fill(hole, offsets);
       uint64_t empty = hole.end - hole.start;
       for (size_t i = 0; i < offsets.size(); ++i)
         if (offsets[i] != 0) empty -= table_.sections[i].size;
@@ -245,28 +252,32 @@ void Writer::place_segment() {
     if (section.in_added_segment) section.offset = segment_offset(section.address);
 }
 
-/// The hole that the distance of the added segment leaves in the file: of the segment added now, or
-/// of the segment that an earlier rewriting added to the input. Holes between other segments stay
-/// as they are.
-Extent Writer::hole_before_last_segment() const {
-  uint64_t segment_start = segment_start_;
-  if (!plan_ || plan_->extended) {
-    const Segment* last = nullptr;
-    for (const Segment& segment : input_.segments)
-      if (segment.loaded() && segment.file_size != 0 &&
-          (last == nullptr || segment.offset > last->offset))
-        last = &segment;
-    if (last == nullptr || !last->executable() || last->writable()) return {};
-    segment_start = last->offset;
+/// The holes that the distances of added segments leave in the file: of the segment added now, and
+/// of segments of code that earlier rewritings added to the input, which lie behind all data. Holes
+/// between other segments stay as they are.
+std::vector<Extent> Writer::holes() const {
+  uint64_t data = 0;  // where the last writable contents start
+  for (const Segment& segment : input_.segments)
+    if (segment.loaded() && segment.writable() && segment.file_size != 0)
+      data = std::max(data, segment.offset);
+  std::vector<uint64_t> starts;  // of added segments
+  for (const Segment& segment : input_.segments)
+    if (segment.loaded() && segment.executable() && segment.file_size != 0 && segment.offset > data)
+      starts.push_back(segment.offset);
+  if (plan_ && !plan_->extended) starts.push_back(segment_start_);
+  std::vector<Extent> result;
+  for (const uint64_t start : starts) {
+    uint64_t end = 0;
+    for (const Extent& extent : kept_extents())
+      if (extent.start < start) end = std::max(end, extent.end);
+    result.push_back({std::min(end, start), start});
   }
-  uint64_t end = 0;
-  for (const Extent& extent : kept_extents())
-    if (extent.start < segment_start) end = std::max(end, extent.end);
-  return {std::min(end, segment_start), segment_start};
+  return result;
 }
 
 void Writer::place_file_sections() {
-  const auto offsets = fill(hole_before_last_segment());
+  std::vector<uint64_t> offsets(table_.sections.size());
+  for (const Extent& hole : holes()) fill(hole, offsets);
   uint64_t end = input_.loaded_end;
   if (plan_) end = std::max(end, segment_offset(segment_end_));
   for (size_t i = 1; i < table_.sections.size(); ++i) {
@@ -295,11 +306,20 @@ void Writer::copy_contents() {
   }
   if (plan_ && !plan_->block.empty()) {
     const MovedBlock& block = plan_->block;
-    const uint64_t old_offset = *input_.offset_of(block.start), size = block.end - block.start;
-    const auto bytes = changed(old_offset, size);
-    std::fill_n(file_.begin() + old_offset, size, 0);
-    std::copy(bytes.begin(), bytes.end(),
-              file_.begin() + segment_offset(block.start + block.distance));
+    const auto copy = [&](uint64_t start, uint64_t end) {
+      const auto bytes = changed(*input_.offset_of(start), end - start);
+      std::ranges::copy(bytes, file_.begin() + segment_offset(block.moved(start)));
+    };
+    const uint64_t behind_name = block.name + block.name_size;
+    if (block.name_size == 0) {
+      copy(block.first, block.end);
+    } else {
+      copy(block.name, behind_name);
+      if (block.first < block.name) copy(block.first, block.name);
+      const uint64_t rest = std::max(block.first, behind_name);
+      if (rest < block.end) copy(rest, block.end);
+    }
+    std::fill_n(file_.begin() + *input_.offset_of(block.start), block.end - block.start, 0);
   }
   for (const OutputSection& section : table_.sections)
     if (!section.contents.empty())
@@ -397,17 +417,27 @@ void Writer::write_program_headers() {
   }
   if (plan_->extended) {
     ProgramHeader& header = headers[*plan_->extended];
-    header.p_filesz = segment_end_ - header.p_vaddr;
+    const uint64_t end = plan_->separate ? code_end_ : segment_end_;
+    header.p_flags |= ELF::PF_X;
+    header.p_filesz = std::max<uint64_t>(header.p_filesz, end - header.p_vaddr);
     header.p_memsz = header.p_filesz;
   }
   if (plan_->replaced) headers.erase(headers.begin() + *plan_->replaced);
-  if (!plan_->extended)
-    append_loaded(headers, {.offset = segment_start_,
-                            .address = plan_->where.address,
-                            .file_size = segment_end_ - plan_->where.address,
-                            .memory_size = segment_end_ - plan_->where.address,
+  const auto append = [&](uint64_t start, uint64_t end, uint32_t flags) {
+    append_loaded(headers, {.offset = segment_offset(start),
+                            .address = start,
+                            .file_size = end - start,
+                            .memory_size = end - start,
                             .alignment = plan_->alignment,
-                            .raw = {.flags = ELF::PF_R | ELF::PF_X}});
+                            .raw = {.flags = flags}});
+  };
+  const uint64_t start = plan_->where.address;
+  if (!plan_->separate) {
+    if (!plan_->extended) append(start, segment_end_, ELF::PF_R | ELF::PF_X);
+  } else {
+    if (!plan_->extended && code_end_ > start) append(start, code_end_, ELF::PF_R | ELF::PF_X);
+    if (segment_end_ > plan_->tables) append(plan_->tables, segment_end_, ELF::PF_R);
+  }
   if (plan_->memory_segment)
     append_loaded(headers, {.address = plan_->where.memory_address,
                             .memory_size = plan_->memory_end - plan_->where.memory_address,
@@ -434,7 +464,7 @@ void Writer::retarget(ProgramHeader& header) const {
   uint64_t address = header.p_vaddr, size = header.p_memsz, offset = header.p_offset;
   const Segment old{.address = address, .memory_size = size};
   if (plan_->block.contains(old)) {
-    address += plan_->block.distance;
+    address = plan_->block.moved(address);
     offset = segment_offset(address);
   } else {
     const auto moved = std::find_if(output_.moved.begin(), output_.moved.end(), [&](const auto& m) {
@@ -510,7 +540,7 @@ void Writer::write_dynamic_section(const OutputSection& section) {
   for (const uint32_t number : plan_->block.sections) {
     const Section& moved = input_.sections[number];
     const auto tag = dynamic_tag(moved.raw.type);
-    if (tag && !moves_by_itself(output_, number)) set(*tag, moved.address + plan_->block.distance);
+    if (tag && !moves_by_itself(output_, number)) set(*tag, plan_->block.moved(moved.address));
   }
 }
 
