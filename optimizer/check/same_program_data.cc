@@ -22,6 +22,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "optimizer/base/bytes.h"
@@ -552,7 +553,26 @@ void Comparison::foreign_code() {
       if (!same_unwinding(fde, *(next - 1), at)) return differs(at);
       const bool same_range = fde.start == (next - 1)->start && fde.end == (next - 1)->end;
       if (is_opaque(before_.program.unwind, fde) && !same_range) return differs(at);
+      if (fde.kept_lsda != (next - 1)->kept_lsda) return differs(at);
     }
+  }
+  kept_exception_tables();
+}
+
+/// Exception tables that are not understood stay, and nobody knows where they end.
+void Comparison::kept_exception_tables() {
+  const Image &before = *before_.program.image, &after = *after_.program.image;
+  std::set<const Section*> sections;
+  for (const Fde& fde : before_.program.foreign_fdes)
+    if (const Section* section = before.section_at(fde.kept_lsda))
+      if (fde.kept_lsda != 0) sections.insert(section);
+  for (const Section* section : sections) {
+    const auto now = after.bytes_at(section->address, section->contents.size());
+    if (!now || !std::ranges::equal(section->contents, *now))
+      differ(
+          fmt::format("the section {} holds exception tables that are not understood, but did not "
+                      "stay as it is",
+                      section->name));
   }
 }
 

@@ -220,6 +220,7 @@ class Comparison {
   bool is_code_pointer(uint64_t address) const;
   void unwind_tables();
   void foreign_code();
+  void kept_exception_tables();
   bool same_unwinding(const Fde& before, const Fde& after, uint64_t address);
   void dynamic_relocations();
   void dynamic_relocation(const Relocation& before, const Relocation& after);

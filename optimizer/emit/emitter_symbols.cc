@@ -214,6 +214,8 @@ void Emitter::add_dynamic_symbols(std::vector<Symbol> added) {
   if (added.empty()) return;
   uint64_t end = segment_.tables_address(placement_.added_end());
   for (const auto& moved : out_.moved) end = std::max(end, moved.address + moved.contents.size());
+  for (const auto& section : out_.added)
+    end = std::max(end, section.address + section.contents.size());
   std::vector<Symbol> symbols = out_.dynamic_symbols;
   symbols.insert(symbols.end(), added.begin(), added.end());
   auto tables = grow_dynamic_tables(image_, symbols, end);

@@ -26,8 +26,9 @@ void append(std::vector<UnwindRange>& ranges, const UnwindRange& range) {
   if (!ranges.empty()) {
     UnwindRange& last = ranges.back();
     if (last.end == range.start && last.owner == range.owner && last.state == range.state &&
-        last.lsda == range.lsda && last.terminate == range.terminate &&
-        last.landing_pad == range.landing_pad && last.action == range.action) {
+        last.lsda == range.lsda && last.kept_lsda == range.kept_lsda &&
+        last.terminate == range.terminate && last.landing_pad == range.landing_pad &&
+        last.action == range.action) {
       last.end = range.end;
       return;
     }
@@ -154,6 +155,7 @@ void Emitter::add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fd
     while (row + 1 < fde.rows.size() && fde.rows[row + 1].address <= range.start) ++row;
     if (row < fde.rows.size()) range.state = fde.rows[row].state;
     while (site < fde.call_sites.size() && fde.call_sites[site].end <= range.start) ++site;
+    range.kept_lsda = fde.kept_lsda;
     if (fde.lsda != kNone) {
       range.lsda = fde.lsda;
       range.terminate = site == fde.call_sites.size() || fde.call_sites[site].start > range.start;
@@ -199,8 +201,19 @@ void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
   }
 }
 
-/// Moves a table, with new contents, to a new address.
+/// Moves a table, with new contents, to a new address, or adds it.
 void Emitter::move_table(NewUnwindTable table) {
+  if (table.section == nullptr) {
+    unwind_fixups_.emplace_back(image_.sections.size() + out_.added.size(),
+                                std::move(table.fixups));
+    NewImage::AddedSection& added = out_.added.emplace_back();
+    added.name = std::move(table.name);
+    added.properties = Section::kAllocated;
+    added.address = table.address;
+    added.alignment = 4;
+    added.contents = std::move(table.contents);
+    return;
+  }
   const Section& old = *table.section;
   std::fill_n(data_bytes(old.address, old.size), old.size, uint8_t{0});
   const auto index = static_cast<uint32_t>(table.section - image_.sections.data());

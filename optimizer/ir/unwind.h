@@ -87,6 +87,12 @@ struct Fde {
   uint64_t end = 0;
   uint32_t lsda = 0xffffffff;  // index of UnwindTables::lsdas, or kNone
 
+  // An exception table that is not understood stays in its place, as the code does: the FDE then
+  // has an opaque state.
+  uint64_t kept_lsda = 0;          // address of such a table; 0: there is none
+  bool pads_elsewhere = false;     // its landing pads may lie outside of the FDE's code ...
+  uint64_t landing_pad_start = 0;  // ... from here on; 0: not known
+
   struct Row {
     uint64_t address = 0;  // from here on ...
     uint32_t state = 0;    // ... this index of UnwindTables::states

@@ -8,6 +8,8 @@
 // procedures: f with two ranges, and one with a made-up name.
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -114,6 +116,34 @@ void find_procedures(Lifter& lifter) {
     if (entry.enters_code()) lifter.mark(entry.value, kLeader | kReferenced | kEntryMark);
 }
 
+/// Where an exception table is not understood, its landing pads are not known, so the procedure
+/// stays. When they may lie outside of it, so does all other code that the compiler split off the
+/// same function, which has its name up to the dot: f, f.cold, f.__part.1.
+static void keep_landing_pads(Lifter& lifter) {
+  const char* const reason = "its exception table is not understood";
+  const auto name_of_function = [](const Procedure& procedure) {
+    return procedure.name.substr(0, procedure.name.find('.', 1));
+  };
+  std::set<std::string> names;
+  for (const Fde& fde : lifter.unwind.fdes) {
+    if (fde.kept_lsda == 0) continue;
+    const auto& ranges = lifter.program.ranges;
+    size_t range = lifter.program.range_index.starts_up_to(ranges, fde.start);
+    if (range != 0 && ranges[range - 1].end > fde.start) --range;
+    for (; range < ranges.size() && ranges[range].start < fde.end; ++range) {
+      Procedure& procedure = lifter.program[ranges[range].procedure];
+      lifter.make_opaque(procedure, reason);
+      if (fde.pads_elsewhere && !procedure.name.empty())
+        names.insert(std::string(name_of_function(procedure)));
+    }
+    if (fde.landing_pad_start != 0) lifter.make_opaque_at(fde.landing_pad_start, reason);
+  }
+  if (names.empty()) return;
+  for (Procedure& procedure : lifter.program.procedures)
+    if (names.contains(std::string(name_of_function(procedure))))
+      lifter.make_opaque(procedure, reason);
+}
+
 void mark_unwind_places(Lifter& lifter) {
   for (const Fde& fde : lifter.unwind.fdes) {
     lifter.mark(fde.start, kLeader);
@@ -125,6 +155,7 @@ void mark_unwind_places(Lifter& lifter) {
         lifter.mark(site.landing_pad, kLeader | kReferenced | kLandingPadMark);
     }
   }
+  keep_landing_pads(lifter);
   std::vector<std::pair<uint64_t, uint64_t>> unknown = lifter.unreadable_unwind;
   for (const Fde& fde : lifter.unwind.fdes)
     if (is_opaque(lifter.unwind.tables, fde)) unknown.emplace_back(fde.start, fde.end);

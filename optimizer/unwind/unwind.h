@@ -44,8 +44,9 @@ struct UnwindRange {
   uint32_t owner = 0;      // procedure or stub: ranges of different owners never share an FDE
   uint32_t state = kNone;  // index of UnwindTables::states; kNone: not described, a gap
   bool stays = false;      // code that is where it was in the input
-  // LSDA part; lsda == kNone: no LSDA applies to this range.
+  // LSDA part; lsda == kNone: no LSDA applies to this range, but for one that stays.
   uint32_t lsda = kNone;
+  uint64_t kept_lsda = 0;    // Fde::kept_lsda
   bool terminate = false;    // covered by an LSDA but by no call-site record
   uint64_t landing_pad = 0;  // output address, 0: none
   uint64_t action = 0;
@@ -66,12 +67,13 @@ struct UnwindRequest {
   uint64_t address = 0;  // 16-aligned: where new tables go
 };
 
-/// New contents of a section of the input, and where the section goes.
+/// New contents of a section of the input, and where the section goes; or a new section.
 struct NewUnwindTable {
-  const Section* section = nullptr;
+  const Section* section = nullptr;  // null: a new section ...
   uint64_t address = 0;
   std::vector<uint8_t> contents;
   std::vector<UnwindFixup> fixups;
+  std::string name = {};  // ... of this name
 };
 
 // ---- Formats
@@ -84,8 +86,9 @@ struct UnwindFormat {
   bool (*owns_section)(std::string_view name);
   /// As read_unwind(), for an image that uses the format.
   UnwindInput (*read)(const Image& image, AddressRanges* unreadable);
-  /// The new tables, one for each section of the input that there is, in the order of NewImage's
-  /// moved sections. Throws Error when a state cannot be expressed or an offset does not fit.
+  /// The new tables, by address: one for each section of the input that there is and that may move,
+  /// and others in new sections. Throws Error when a state cannot be expressed or an offset does
+  /// not fit.
   std::vector<NewUnwindTable> (*write)(const UnwindRequest& request);
   /// The ranges of code that are described together. Only of a format whose unwinders look up
   /// return addresses themselves: there, the code behind a call has to be in the range of the call.

@@ -251,11 +251,12 @@ TEST(ExceptionTable, ActionsTypesAndSpecifications) {
             "[120000000,120000010)->120000040/1 [120000010,120000020)->0/0 ");
 }
 
-TEST(ExceptionTable, DamagedOnesAreReported) {
+TEST(ExceptionTable, DamagedOnesStay) {
   const struct {
     const char* name;
     Bytes bytes;
     bool readable;
+    bool pads_elsewhere = false;
   } cases[] = {
       {"empty call-site table", {0xff, 0xff, 1, 0}, true},
       {"cycle of actions", {0xff, 0x02, 10, 1, 4, 0, 4, 8, 1, 0, 0x7f, 0, 0, 0, 0}, true},
@@ -272,12 +273,18 @@ TEST(ExceptionTable, DamagedOnesAreReported) {
       {"call sites of 4 bytes", {0xff, 0xff, 3, 13, 0, 0, 0, 0, 4, 0, 0, 0, 8, 0, 0, 0, 0}, true},
       {"unknown format of types that are not there", {0xff, 0xaf, 2, 1, 0, 0}, false},
       {"cut", {0xff}, false},
+      {"LPStart relative to the procedure", {0x41, 1, 0xff, 1, 4, 0, 4, 8, 0}, false, true},
   };
   for (const auto& test : cases) {
     Ranges unreadable;
     const UnwindInput input = read_lsda(test.bytes, &unreadable);
-    EXPECT_EQ(input.fdes.size(), test.readable ? 1u : 0u) << test.name;
-    EXPECT_EQ(unreadable.size(), test.readable ? 0u : 1u) << test.name;
+    EXPECT_TRUE(unreadable.empty()) << test.name;
+    ASSERT_EQ(input.fdes.size(), 1u) << test.name;
+    const Fde& fde = input.fdes[0];
+    EXPECT_EQ(is_opaque(input.tables, fde), !test.readable) << test.name;
+    EXPECT_EQ(fde.kept_lsda != 0, !test.readable) << test.name;
+    EXPECT_EQ(fde.lsda != kNone, test.readable) << test.name;
+    EXPECT_EQ(fde.pads_elsewhere, test.pads_elsewhere) << test.name;
   }
 }
 

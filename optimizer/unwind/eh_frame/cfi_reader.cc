@@ -64,6 +64,7 @@ void CfiReader::read_rows(const Cie& cie, std::span<const uint8_t> program,
   depth_ = 0;
   program_address_ = program_address;
   location_ = fde.start;
+  held_addresses_ = false;
   ByteReader reader(program, "an FDE");
   for (;;) {
     const uint64_t distance = run(cie, reader);
@@ -85,6 +86,7 @@ uint64_t CfiReader::run(const Cie& cie, ByteReader& reader) {
       case cfa::kNop:
         continue;
       case cfa::kSetLoc: {
+        held_addresses_ = true;
         const uint64_t place = program_address_ + reader.position();
         const uint64_t target = pointers_.read(reader, cie.address_encoding, place);
         if ((cie.address_encoding & eh_pe::kIndirect) != 0 || target < location_)

@@ -27,6 +27,8 @@ class CfiReader {
 
   /// Whether some FDE had DW_CFA_restore for a register of which the CIE knows the rule.
   bool restored_cie_rules() const { return restored_cie_rules_; }
+  /// Whether the program of the FDE that was read last holds addresses (DW_CFA_set_loc).
+  bool held_addresses() const { return held_addresses_; }
 
  private:
   /// Executes up to the next change of location and returns the distance; 0 at the end.
@@ -56,6 +58,7 @@ class CfiReader {
   uint64_t program_address_ = 0;
   uint64_t location_ = 0;
   bool restored_cie_rules_ = false;
+  bool held_addresses_ = false;
   size_t useful_ = 0;  // behind the last operation that is not padding
 };
 

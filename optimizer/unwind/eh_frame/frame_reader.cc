@@ -66,7 +66,8 @@ class FrameReader {
   void read_augmentation(ByteReader& data, size_t base, Cie& cie, CieEntry& result);
   uint32_t merge(Cie cie);
   void read_fde(ByteReader entry, size_t base, const CieEntry& cie);
-  void keep_as_it_is(const PendingFde& pending);
+  void read_exception_table(uint64_t address, Fde& fde);
+  void keep_as_it_is(const PendingFde& pending, bool may_hold_addresses);
   void read_lsda_pointer(ByteReader& entry, size_t base, const Cie& cie, PendingFde& fde);
   const CieEntry& cie_at(size_t offset) const;
 
@@ -256,35 +257,58 @@ void FrameReader::read_fdes() {
     Fde fde;
     fde.start = pending.start;
     fde.end = pending.end;
+    bool may_hold_addresses = true;
     try {
       cfi_.read_rows(input_.tables.cies[pending.cie],
                      section_.contents.subspan(pending.program, pending.program_size),
                      section_.address + pending.program, fde);
+      may_hold_addresses = cfi_.held_addresses();
       if (pending.lsda != 0) lsdas_.read(pending.lsda, fde);
       input_.fdes.push_back(std::move(fde));
     } catch (const Error&) {
-      keep_as_it_is(pending);
+      keep_as_it_is(pending, may_hold_addresses);
     }
   }
 }
 
-/// An FDE with an operation that is not understood becomes an opaque state of code that stays: it
-/// is written again with the same operations. An address among these (DW_CFA_set_loc) might count
-/// from its own place.
-void FrameReader::keep_as_it_is(const PendingFde& pending) {
+/// Reads the exception table of code that stays. A table that is not understood stays, too. Landing
+/// pads count from the start of the code unless the table says otherwise, in its first bytes.
+void FrameReader::read_exception_table(uint64_t address, Fde& fde) {
+  try {
+    return lsdas_.read(address, fde);
+  } catch (const Error&) {
+    fde.kept_lsda = address;
+  }
+  const Section* section = image_.section_at(address);
+  if (section == nullptr || address - section->address >= section->contents.size()) return;
+  ByteReader reader(section->contents.subspan(address - section->address), "an exception table");
+  const auto encoding = reader.read<uint8_t>();
+  fde.pads_elsewhere = encoding != eh_pe::kOmit;
+  if (!fde.pads_elsewhere) return;
+  try {
+    fde.landing_pad_start = pointers_.read(reader, encoding, address + reader.position());
+  } catch (const Error&) {
+    // It is not known.
+  }
+}
+
+/// An FDE with an operation or an exception table that is not understood becomes an opaque state of
+/// code that stays: it is written again with the same operations. An address among these
+/// (DW_CFA_set_loc) might count from its own place.
+void FrameReader::keep_as_it_is(const PendingFde& pending, bool may_hold_addresses) {
   const auto program = section_.contents.subspan(pending.program, pending.program_size);
   Fde fde;
   fde.start = pending.start;
   fde.end = pending.end;
   try {
-    if (std::ranges::find(program, cfa::kSetLoc) != program.end())
+    if (may_hold_addresses && std::ranges::find(program, cfa::kSetLoc) != program.end())
       throw Error("an FDE may hold an address that cannot be copied");
     CfiState state;
     state.cie = pending.cie;
     state.opaque = state.cfa_is_expression = true;
     state.cfa_expression.assign(program.begin(), program.end());
     fde.rows.push_back({pending.start, states_.index_of(state)});
-    if (pending.lsda != 0) lsdas_.read(pending.lsda, fde);
+    if (pending.lsda != 0) read_exception_table(pending.lsda, fde);
     input_.fdes.push_back(std::move(fde));
   } catch (const Error&) {
     unreadable_.emplace_back(pending.start, pending.end);

@@ -44,6 +44,7 @@ class FrameWriter {
     size_t lsda_pointer = 0;    // offset in .eh_frame; 0: none
     size_t first = 0, end = 0;  // ranges
     uint32_t lsda = kNone;
+    uint64_t kept_lsda = 0;  // address
   };
 
   uint64_t place() const { return address_ + out_.size(); }
@@ -121,7 +122,9 @@ void FrameWriter::write_fde(size_t first, size_t end, uint32_t lsda) {
   const CfiState& state = tables_.states[ranges_[first].state];
   const uint32_t cie_index = state.cie;
   const Cie& cie = tables_.cies[cie_index];
-  if (lsda != kNone && cie.lsda_encoding == eh_pe::kOmit)
+  const uint64_t kept_lsda = ranges_[first].kept_lsda;
+  const bool has_lsda = lsda != kNone || kept_lsda != 0;
+  if (has_lsda && cie.lsda_encoding == eh_pe::kOmit)
     throw Error("code with an exception table has a CIE that knows of none");
   if (cie_offsets_[cie_index] == kNone) write_cie(cie_index);
 
@@ -131,15 +134,16 @@ void FrameWriter::write_fde(size_t first, size_t end, uint32_t lsda) {
   fde.first = first;
   fde.end = end;
   fde.lsda = lsda;
+  fde.kept_lsda = kept_lsda;
   out_.write<uint32_t>(0);
   out_.write<uint32_t>(static_cast<uint32_t>(out_.size() - cie_offsets_[cie_index]));
   write_pointer(cie.address_encoding, fde.start);
   eh_pe::write_number(out_, cie.address_encoding, ranges_[end - 1].end - fde.start);
   if (!cie.augmentation.empty()) {
     const unsigned size = cie.lsda_encoding == eh_pe::kOmit ? 0 : eh_pe::size_of(cie.lsda_encoding);
-    if (size == 0 && lsda != kNone) throw Error("an LSDA pointer has an encoding of varying size");
+    if (size == 0 && has_lsda) throw Error("an LSDA pointer has an encoding of varying size");
     out_.uleb128(size);
-    if (lsda != kNone) fde.lsda_pointer = out_.size();
+    if (has_lsda) fde.lsda_pointer = out_.size();
     for (unsigned i = 0; i < size; ++i) out_.write<uint8_t>(0);
   }
   if (state.opaque) {
@@ -215,6 +219,7 @@ void FrameWriter::write_lsdas(FrameSections& sections) {
   sections.lsda_address = align_up(place(), kSectionAlignment);
   LsdaWriter writer(sections.lsda_address);
   for (const Description& fde : fdes_) {
+    if (fde.kept_lsda != 0) patch_lsda_pointer(fde, fde.kept_lsda);
     if (fde.lsda == kNone) continue;
     const auto ranges = ranges_.subspan(fde.first, fde.end - fde.first);
     patch_lsda_pointer(fde, writer.write(tables_.lsdas[fde.lsda], ranges));
