@@ -1,14 +1,30 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that building and testing Respike needs. If all packages are
-# installed already, the script does nothing and needs no root; otherwise run it as root or with
-# sudo available.
+# Installs the Debian 12 packages that building and testing Respike needs; with --build only what the
+# command `respike` needs to be built for programs of this machine. If all packages are installed
+# already, the script does nothing and needs no root; otherwise run it as root or with sudo available.
 set -euo pipefail
 
+if [[ $# -gt 1 || ${1:---build} != --build ]]; then
+  echo "usage: scripts/install-packages.sh [--build]" >&2
+  exit 2
+fi
+
+llvm=llvm-22-dev  # or an older version that is there
+for version in 22 21 20 19; do
+  if dpkg-query --show --showformat='${db:Status-Status}' "llvm-$version-dev" 2>/dev/null | grep -q '^installed'; then
+    llvm=llvm-$version-dev
+    break
+  fi
+done
+
 packages=(
-  g++ cmake ninja-build ccache                         # the build; what was compiled once is found again
-  llvm-22-dev libzstd-dev zlib1g-dev                   # ELF reading, containers; what static LLVM links
+  g++ cmake ninja-build python3                        # the build
+  "$llvm" libzstd-dev zlib1g-dev                       # ELF reading, containers; what static LLVM links
   libcli11-dev libfmt-dev nlohmann-json3-dev           # command line, text, JSON
   libsoci-dev libsqlite3-dev                           # the profile database
+)
+[[ ${1:-} == --build ]] || packages+=(
+  ccache                                               # what was compiled once is found again
   libgtest-dev libbenchmark-dev                        # tests and benchmarks
   libmpfr-dev libgmp-dev                               # the oracle of the IA-64 emulator's arithmetic
   libzydis-dev                                         # the oracle of the x86-64 decoder
@@ -19,7 +35,7 @@ packages=(
   libssl-dev                                           # a static library with much assembly
   qemu-user gdb-multiarch                              # running and unwinding Alpha programs, measuring x86-64 programs
   valgrind                                             # the oracle of the cache of the x86-64 models
-  python3 dpkg-dev tcl make util-linux m4              # tests, Debian sources, SQLite's amalgamation, GMP
+  dpkg-dev tcl make util-linux m4              # tests, Debian sources, SQLite's amalgamation, GMP
   qt6-base-dev qt6-svg-dev                             # the window
   xvfb openbox dbus-daemon at-spi2-core python3-pyatspi imagemagick  # its tests: a display, a user, screenshots
   chromium                                             # the report's test

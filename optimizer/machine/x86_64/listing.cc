@@ -10,6 +10,7 @@
 #include "optimizer/machine/x86_64/listing.h"
 
 #include <fmt/format.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/MC/MCAsmInfo.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/MC/MCDisassembler/MCDisassembler.h>
@@ -43,13 +44,22 @@ const llvm::Triple& triple() {
   return kept;
 }
 
+/// How most of LLVM's functions take the triple.
+const auto& triple_name() {
+#if LLVM_VERSION_MAJOR >= 22
+  return triple();
+#else
+  return triple().str();
+#endif
+}
+
 const llvm::Target& target() {
   static const llvm::Target* const kept = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86Disassembler();
     std::string message;
-    const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple(), message);
+    const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple_name(), message);
     if (found == nullptr) throw Error(message);
     return found;
   }();
@@ -60,9 +70,9 @@ const llvm::Target& target() {
 class Printer {
  public:
   explicit Printer(Variant variant)
-      : registers_(target().createMCRegInfo(triple())),
-        assembler_(target().createMCAsmInfo(*registers_, triple(), options_)),
-        subtarget_(target().createMCSubtargetInfo(triple(), "", "")),
+      : registers_(target().createMCRegInfo(triple_name())),
+        assembler_(target().createMCAsmInfo(*registers_, triple_name(), options_)),
+        subtarget_(target().createMCSubtargetInfo(triple_name(), "", "")),
         instructions_(target().createMCInstrInfo()),
         context_(triple(), assembler_.get(), registers_.get(), subtarget_.get()),
         disassembler_(target().createMCDisassembler(*subtarget_, context_)),
