@@ -9,7 +9,8 @@
 -- are days since 1970, UTC. Hashes are XXH3 with 128 bits (optimizer/base/hash.h) as 32 hexadecimal
 -- digits. Numbers without sign that need 64 bits are kept as the signed number with the same bits.
 --
--- Whoever changes this file raises the version and adds a migration (database_schema.cc).
+-- Whoever changes this file raises the version, adds a migration (database_schema.cc), and writes down a
+-- database of the version (tests/unit/database_N.sql).
 
 create table schema_version (
   version integer not null  -- one row
