@@ -93,7 +93,8 @@ std::string manual_page(const CommandDescription& command, const CommandDescript
         "any\n.SH "
         "EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nthe work could not be done: one "
         "sentence says why\n.TP\n2\nwrong usage\n.PP\nCommands that run programs end as the "
-        "programs do, and with 125 when they could not run them.\n";
+        "programs do, and with 125 when they could not run them.\n"
+        ".SH SEE ALSO\n\\fBrespike\\-database\\fR(5), \\fBrespike\\-profile\\fR(5)\n";
   else
     text += ".SH SEE ALSO\n\\fBrespike\\fR(1)\n";
   return text;

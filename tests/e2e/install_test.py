@@ -88,7 +88,8 @@ def check_staged(scratch):
     install(folder, "--prefix", "/usr", environment={"DESTDIR": str(folder / "stage")})
     files = {str(f.relative_to(folder / "stage" / "usr")) for f in (folder / "stage" / "usr").rglob("*") if f.is_file()}
     wanted = {"bin/respike", "bin/respike-ia64", "libexec/respike/respike-starter", "libexec/respike/respike-emulate",
-              "libexec/respike/respike-measure.so", "share/respike/respike.mk", "share/cmake/Respike/RespikeConfig.cmake"}
+              "libexec/respike/respike-measure.so", "share/respike/respike.mk", "share/cmake/Respike/RespikeConfig.cmake",
+              "share/man/man1/respike.1", "share/man/man5/respike-database.5", "share/man/man5/respike-profile.5"}
     expect(wanted <= files, f"{wanted - files} are missing")
     expect({f for f in files if f.startswith("bin/")} <= {f"bin/respike{end}" for end in ("", "-ia64", "-nt", "-ecoff", "-manager")},
            f"others are in bin: {sorted(f for f in files if f.startswith('bin/'))}")
