@@ -320,7 +320,7 @@ void add_setup_commands(CLI::App& app, const SharedDatabase& database) {
   command->add_option("NAME", moded->first, "application")->required();
   command->add_option("MODE", moded->second, "original, instrumented or optimized")
       ->required()
-      ->check(CLI::IsMember({"original", "instrumented", "optimized"}));
+      ->check(one_of({"original", "instrumented", "optimized"}));
   command->add_flag("--again", *again, "forget that the optimized version has died of a fault");
   command->callback([moded, again, database] {
     if (*again && moded->second != "optimized")
@@ -347,7 +347,7 @@ void add_forgetting_commands(CLI::App& app, const SharedDatabase& database) {
   auto pruned = std::make_shared<PruneArguments>();
   command->add_flag("--dry-run", pruned->dry_run, "say what would be removed, and remove nothing");
   command->add_option("--keep", pruned->keep, "how many builds of each image to keep")
-      ->check(CLI::Range(1u, 1000000u))
+      ->check(whole_number_between(1, 1'000'000))
       ->capture_default_str();
   command->callback([pruned, database] { run_prune(*pruned, *database); });
 }

@@ -1,5 +1,6 @@
 #include "cli/arguments.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -24,11 +25,12 @@ std::string output_problem(const std::string& name) {
   return name_problem(name);
 }
 
-std::string number_problem(const std::string& text) {
+std::string number_problem(const std::string& text, uint64_t least, uint64_t most) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return "";
-  return fmt::format("\"{}\" is no number from 0 to {}", text, UINT64_MAX);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  if (is_number && value >= least && value <= most) return "";
+  return fmt::format("\"{}\" is no number from {} to {}", text, least, most);
 }
 
 /// The finite number that a text is; nullopt: it is none.
@@ -55,7 +57,22 @@ CLI::Validator name_of(const std::string& kind) {
 }
 
 CLI::Validator whole_number() {
-  return CLI::Validator(number_problem, "0 .. 2^64-1");
+  const auto problem = [](const std::string& text) { return number_problem(text, 0, UINT64_MAX); };
+  return CLI::Validator(problem, "0 .. 2^64-1");
+}
+
+CLI::Validator whole_number_between(uint64_t least, uint64_t most) {
+  const auto problem = [=](const std::string& text) { return number_problem(text, least, most); };
+  return CLI::Validator(problem, fmt::format("{} .. {}", least, most));
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string list = fmt::format("{{{}}}", fmt::join(words, ","));
+  const auto problem = [words = std::move(words)](const std::string& text) {
+    if (std::ranges::find(words, text) != words.end()) return std::string();
+    return fmt::format("\"{}\" is none of {}", text, fmt::join(words, ", "));
+  };
+  return CLI::Validator(problem, list);
 }
 
 CLI::Validator positive_number() {
@@ -87,8 +104,7 @@ void add_counters_option(CLI::App& command, std::string& name) {
       .add_option("--counters", name,
                   "atomic: exact with several threads and forked children, slower; threads: each "
                   "thread of a dynamically linked x86-64 program counts by itself")
-      ->check(CLI::IsMember(
-          std::vector<std::string>(std::begin(kCounterNames), std::end(kCounterNames))))
+      ->check(one_of({std::begin(kCounterNames), std::end(kCounterNames)}))
       ->capture_default_str();
 }
 

@@ -2,7 +2,9 @@
 // Options and validators that several subcommands share.
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace respike::cli {
 
@@ -23,5 +25,13 @@ CLI::Validator whole_number();
 CLI::Validator positive_number();
 /// A number from 0 to `most`.
 CLI::Validator number_up_to(double most);
+/// A whole number from `least` to `most`.
+CLI::Validator whole_number_between(uint64_t least, uint64_t most);
+/// One of these words.
+CLI::Validator one_of(std::vector<std::string> words);
+
+/// Options and commands that only tests, benches, installers and shells need; `help --all` lists
+/// them.
+constexpr const char* kHidden = "";
 
 }  // namespace respike::cli

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/application_commands.h"
+#include "cli/arguments.h"
 #include "cli/messages.h"
 #include "environment/describing.h"
 
@@ -57,7 +58,7 @@ void print_counted(const AttendArguments& arguments, const DatabaseOption& datab
 
 void add_attend_command(CLI::App& app, const SharedDatabase& database) {
   CLI::App* attend = app.add_subcommand("attend", "What the attendant of programs calls for");
-  attend->group("");
+  attend->group(kHidden);
   attend->require_subcommand(1);
   auto arguments = std::make_shared<AttendArguments>();
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cli/application_commands.h"
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "environment/comparing.h"
@@ -316,7 +317,9 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
     // A name without '/' is an application's, if there are applications.
     const bool is_path = compared->before.find('/') != std::string::npos || !database->exists();
     if (compared->after.empty() && is_path && std::filesystem::exists(compared->before, error))
-      throw CLI::RequiredError("AFTER");
+      throw CLI::ValidationError(
+          "give two programs: respike compare BEFORE AFTER; the name of an application stands "
+          "alone");
     if (compared->after.empty())
       compare_versions(*compared, *database);
     else
@@ -350,7 +353,7 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
   check
       ->add_option("--runs", checked->runs,
                    "of each version, at least 2; by default 3 on a model, 15 to 25 without one")
-      ->check(CLI::Range(2u, 100000u));
+      ->check(whole_number_between(2, 100'000));
   add_model_options(*check, checked->model);
   check->add_flag("--json", checked->json, "print JSON");
   add_demangle_option(*check);

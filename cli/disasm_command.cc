@@ -137,7 +137,8 @@ void add_disasm_command(CLI::App& image) {
   command
       ->add_flag("--manual-syntax", arguments->manual,
                  "instructions in the syntax of the processor's manuals")
-      ->excludes("--procedure", "--ir", "--profile");
+      ->excludes("--procedure", "--ir", "--profile")
+      ->group(kHidden);
 }
 
 }  // namespace respike::cli

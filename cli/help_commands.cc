@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -26,46 +27,83 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void print_help(const CLI::App& app, const std::vector<std::string>& words) {
-  const CLI::App* command = &app;
+/// Lets the help of a command list what is hidden.
+void show_hidden(CLI::App& command) {
+  for (CLI::Option* option : command.get_options([](CLI::Option*) { return true; }))
+    if (option->get_group() == kHidden) option->group("Options of tests and benches");
+  for (CLI::App* below : command.get_subcommands([](CLI::App*) { return true; }))
+    if (below->get_group() == kHidden)
+      below->group("Commands of shells, installers and Respike itself");
+}
+
+void print_help(CLI::App& app, const std::vector<std::string>& words, bool all) {
+  CLI::App* command = &app;
   std::string name = app.get_name();
   for (const std::string& word : words) {
-    const auto found =
-        command->get_subcommands([&](const CLI::App* c) { return c->get_name() == word; });
+    const auto found = command->get_subcommands([&](CLI::App* c) { return c->get_name() == word; });
     if (found.empty())
       throw CLI::ValidationError(fmt::format("unknown command {}", fmt::join(words, " ")));
     command = found.front();
     name += " " + command->get_name();
   }
+  if (all) show_hidden(*command);
   // App::help() would print that of the command that is running.
   fmt::print("{}", command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal));
 }
 
-/// What to do with an application next, a line.
-std::string next_step(const ApplicationView& view) {
-  const std::string name = shell_word(view.name);
-  bool optimized = false, counting = false, grew = false;
-  const ProfileView* counted = nullptr;
-  for (const ImageView& image : view.images) {
-    optimized = optimized || image.optimized;
-    if (counted == nullptr && image.profile.confidence > 0) counted = &image.profile;
-    counting = counting || image.instrumented;
-    grew = grew || image.profile_grew;
+// ---- what to do next ----
+
+/// What the database has of an application.
+struct Progress {
+  ApplicationRow application;
+  bool counting = false;   // an image that counts was made
+  double runs = 0;         // that were counted
+  bool waiting = false;    // counter files wait to be merged
+  bool optimized = false;  // an image was optimized
+  bool faulty = false;     // the optimized version died
+};
+
+bool has_counter_files(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (at->path().extension() == ".counts") return true;
+  return false;
+}
+
+Progress progress_of(const Database& database, const ApplicationRow& application) {
+  Progress result{.application = application};
+  result.faulty =
+      application.mode == Mode::optimized && database.fault_of(application.id).has_value();
+  for (const ApplicationImage& used : database.images_of(application.id)) {
+    const std::vector<BuildRow> builds = database.builds(used.image.id);
+    if (builds.empty()) continue;
+    const BuildRow& build = builds.front();  // the newest
+    for (const DerivedRow& derived : database.derived(build.id))
+      (derived.kind == DerivedKind::optimized ? result.optimized : result.counting) = true;
+    const ProfileSummary summary = database.summary(build.id);
+    result.runs = std::max(result.runs, summary.runs + summary.carried_runs);
+    result.waiting = result.waiting || has_counter_files(database.spool() / build.content.hex());
   }
-  if (view.guarded)
+  return result;
+}
+
+/// What to do with an application next, a line.
+std::string next_step(const Progress& progress) {
+  const std::string name = shell_word(progress.application.name);
+  if (progress.faulty)
     return fmt::format(
-        "{} has died of a fault, and its original runs: respike report-fault {} "
-        "says more",
-        name, name);
-  if (optimized && !grew)
+        "{} has died of a fault, and its original runs: respike report-fault {} says more", name,
+        name);
+  if (progress.optimized && !progress.waiting)
     return fmt::format(
-        "{} is optimized: respike check {} -- ARGS says what it gains, and respike "
-        "export {} DIR writes the files",
+        "{} is optimized: respike check {} -- ARGS says what it gains, and respike export {} DIR "
+        "writes the files",
         name, name, name);
-  if (counted != nullptr)
+  if (progress.runs > 0 || progress.waiting)
     return fmt::format("{} has {}: respike optimize {} makes it faster", name,
-                       profile_text(*counted), name);
-  if (counting)
+                       progress.waiting ? "new counts" : "counts of " + runs_text(progress.runs),
+                       name);
+  if (progress.counting)
     return fmt::format("{} counts and has not run: respike run {} ARGS, with typical work", name,
                        name);
   return fmt::format("{} is registered: respike instrument {} makes it count how it runs", name,
@@ -158,21 +196,23 @@ void write_pages(const CommandDescription& command, const CommandDescription& ro
 }  // namespace
 
 void print_next_steps(const CLI::App& app) {
+  std::vector<Progress> applications;
+  // As for completions, the database is only read: who asks what to do next has changed nothing.
+  if (const DatabaseOption database; database.exists()) {
+    const Database opened(database.place(), Access::read);
+    for (const ApplicationRow& row : opened.applications())
+      applications.push_back(progress_of(opened, row));
+  }
   fmt::print("{}\n", app.get_description());
-  std::vector<ApplicationView> views;
-  if (const DatabaseOption database; database.exists())
-    with_environment(database, [&](Environment& environment) { views = environment.list(); });
-  if (views.empty()) {
+  if (applications.empty())
     fmt::print(
         "1. link a program with -Wl,-q, and register it: respike register PROGRAM\n"
         "2. let it count how it runs: respike instrument PROGRAM; respike run PROGRAM ARGS\n"
         "3. make it faster, and write the file: respike optimize PROGRAM; respike export PROGRAM "
         "DIR\n");
-  } else {
-    constexpr size_t kMost = 3;
-    for (size_t i = 0; i < std::min(views.size(), kMost); ++i)
-      fmt::print("{}\n", printable(next_step(views[i])));
-  }
+  constexpr size_t kMost = 3;
+  for (size_t i = 0; i < std::min(applications.size(), kMost); ++i)
+    fmt::print("{}\n", printable(next_step(applications[i])));
   fmt::print("respike help lists all commands; respike manager opens the window\n");
 }
 
@@ -180,14 +220,16 @@ void add_help_commands(CLI::App& app, const std::vector<std::string>& words) {
   CLI::App* help = app.add_subcommand("help", "Say what a command does, and its options");
   auto asked = std::make_shared<std::vector<std::string>>();
   help->add_option("COMMAND", *asked, "command, of one word or two; none: all");
-  help->callback([&app, asked] { print_help(app, *asked); });
+  auto all = std::make_shared<bool>(false);
+  help->add_flag("--all", *all, "also what only tests, benches, shells and installers need");
+  help->callback([&app, asked, all] { print_help(app, *asked, *all); });
 
   CLI::App* completing = app.add_subcommand("complete", "For completions of shells");
-  completing->group("");
+  completing->group(kHidden);
   completing->callback([&app, &words] { print_completions(app, words); });
 
   CLI::App* manual = app.add_subcommand("manual", "Write all manual pages into a folder");
-  manual->group("");
+  manual->group(kHidden);
   auto folder = std::make_shared<std::string>();
   manual->add_option("DIR", *folder, "folder")->required();
   manual->callback([&app, folder] {

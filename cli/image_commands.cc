@@ -384,7 +384,7 @@ void add_image_commands(CLI::App& app) {
       ->add_option("--layout", optimize_arguments->layout,
                    "original: the order of the input; random: every block of every movable "
                    "procedure moved; scatter: blocks anywhere in the text; or a list out of "
-                   "chain|ext-tsp, split, place|colour|cdsort")
+                   "ext-tsp, split, colour")
       ->check(CLI::Validator(layout_problem, "LIST"))
       ->default_str(fmt::format("{}; without a profile {}", kBestLayout, kBestLayoutByEstimates));
   optimize
@@ -394,7 +394,7 @@ void add_image_commands(CLI::App& app) {
   optimize
       ->add_option("--hot-cold", optimize_arguments->hot_cold,
                    "on: fewer instructions where the profile says that code runs often")
-      ->check(CLI::IsMember({"on", "off"}))
+      ->check(one_of({"on", "off"}))
       ->default_str("on with a profile");
   add_dynamic_fragments_option(*optimize, optimize_arguments->options.dynamic_fragments);
   optimize->add_option("--seed", optimize_arguments->options.seed, "seed of random orders")
@@ -413,7 +413,7 @@ void add_image_commands(CLI::App& app) {
       ->check(name_of_output());
   optimize->add_option("--address-map", optimize_arguments->address_map, "for tests")
       ->check(name_of_output())
-      ->group("");
+      ->group(kHidden);
 
   add_debug_file_options(*optimize, optimize_arguments->debug_file);
 

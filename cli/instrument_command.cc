@@ -161,7 +161,8 @@ void add_instrument_command(CLI::App& image) {
   command
       ->add_option("--block-map", arguments->block_map,
                    "write where the counted blocks went: old and new address, a block a line")
-      ->check(name_of_output());
+      ->check(name_of_output())
+      ->group(kHidden);
   add_debug_file_options(*command, arguments->debug_file);
   command->add_flag("--json", arguments->json, "print JSON");
 }

@@ -93,7 +93,7 @@ void run_export(const MakingArguments& arguments, const DatabaseOption& database
   if (!arguments.into.empty())
     place = {arguments.into, ExportPlace::Names::replaced, true, place.relocations};
   if (place.folder.empty())
-    throw CLI::RequiredError("a folder, DIR, --root DESTDIR or --into DESTDIR,");
+    throw CLI::ValidationError("where to is missing: DIR, --root DESTDIR or --into DESTDIR");
   std::vector<ImageOutcome> outcomes;
   with_environment(database, [&](Environment& environment) {
     outcomes = environment.export_images(arguments.name, arguments.images, place);

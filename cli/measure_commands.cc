@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/measuring.h"
 #include "optimizer/base/error.h"
@@ -151,13 +152,15 @@ void add_measure_command(CLI::App& app, const std::vector<std::string>& words) {
   measure->footer("The program stands behind --: respike measure [OPTIONS] -- PROGRAM [ARGS...]");
   auto arguments = std::make_shared<MeasureArguments>();
   measure->callback([arguments, &words] {
-    if (words.empty()) throw CLI::RequiredError("PROGRAM");
+    if (words.empty())
+      throw CLI::ValidationError(
+          "the program stands behind --: respike measure -- PROGRAM [ARGS...]");
     arguments->words = words;
     run_measure(*arguments);
   });
   add_model_options(*measure, arguments->model);
   measure->add_option("--by", arguments->by, "also say where the cycles go: image or procedure")
-      ->check(CLI::IsMember({"image", "procedure"}));
+      ->check(one_of({"image", "procedure"}));
   measure->add_flag("--json", arguments->json, "print JSON");
 }
 

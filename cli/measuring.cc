@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cli/arguments.h"
 #include "optimizer/base/error.h"
 #include "tas/interception.h"
 #include "tas/private_mounts.h"
@@ -174,7 +175,7 @@ void add_model_options(CLI::App& command, std::string& model) {
       command
           .add_option("--model", model,
                       "the processor that is modelled; by default one of the program's machine")
-          ->check(CLI::IsMember(names));
+          ->check(one_of(names));
   command
       .add_flag_callback(
           "--native", [&model] { model = simulator::kNative; },

@@ -10,15 +10,19 @@
 //   compare prog                 give two programs: respike compare BEFORE AFTER; ...
 //   optimize prog -o fast        of an image: respike image optimize prog -o fast
 //   optimise prog                unknown command optimise, did you mean optimize? ...
+//
+// The sentences are our own: what the parser says in English is not read, but for the name of an
+// option in front of a colon.
 
 #include "cli/usage.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string_view>
 #include <vector>
+
+#include "cli/arguments.h"
 
 namespace respike::cli {
 namespace {
@@ -50,7 +54,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
 std::vector<std::string> commands_of(const CLI::App& group) {
   std::vector<std::string> names;
   for (const CLI::App* command : group.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
+    if (command->get_group() != kHidden) names.push_back(command->get_name());
   return names;
 }
 
@@ -127,11 +131,65 @@ std::string missing_output(const std::vector<std::string>& extra) {
                : std::string("give the output with -o FILE");
 }
 
-}  // namespace
+// ---- what the parser throws, told by the state of the options and not by its English ----
 
-std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App* group = &app;
-  while (!group->get_subcommands().empty()) group = group->get_subcommands().back();
+bool is_given(const CLI::Option* option) {
+  return option->count() != 0;
+}
+
+/// The option of the command, or of one around it, that the error begins with: "--layout: ...".
+const CLI::Option* option_of(const CLI::App* group, const CLI::ParseError& error) {
+  const std::string_view text = error.what();
+  const std::string name(text.substr(0, text.find(':')));
+  for (; group != nullptr; group = group->get_parent())
+    if (const CLI::Option* option = group->get_option_no_throw(name)) return option;
+  return nullptr;
+}
+
+/// For an option that has too few values or too many.
+std::string wrong_number(const CLI::App& group, const CLI::ParseError& error) {
+  const CLI::Option* option = option_of(&group, error);
+  if (option == nullptr) return "a value is missing, or is one too many";
+  if (int(option->count()) > option->get_items_expected_max())
+    return fmt::format("{} is given more than once", option->get_name());
+  return option->get_lnames().empty() || option->get_lnames()[0] != "output"
+             ? fmt::format("{} needs a value", option->get_name())
+             : missing_output({});
+}
+
+std::string missing_argument(const CLI::App& group) {
+  for (const CLI::Option* option : group.get_options())
+    if (option->get_required() && !is_given(option))
+      return fmt::format("{} is missing", option->get_name());
+  return "an argument is missing";
+}
+
+/// For options that need each other, or exclude each other.
+std::string conflict(const CLI::App& group) {
+  for (const CLI::Option* option : group.get_options()) {
+    if (!is_given(option)) continue;
+    for (const CLI::Option* other : option->get_needs())
+      if (!is_given(other))
+        return fmt::format("{} needs {}", option->get_name(), other->get_name());
+    for (const CLI::Option* other : option->get_excludes())
+      if (is_given(other))
+        return fmt::format("{} and {} exclude each other", option->get_name(), other->get_name());
+  }
+  return "options exclude each other";
+}
+
+/// For values that the parser itself cannot read: "--json=maybe".
+std::string unreadable_value(const CLI::App& group) {
+  for (const CLI::App* app = &group; app != nullptr; app = app->get_parent())
+    for (const CLI::Option* option : app->get_options())
+      if (is_given(option) && option->get_items_expected_max() == 0)
+        for (const std::string& value : option->results())
+          if (value != "true") return fmt::format("{} takes no value", option->get_name());
+  return "a value cannot be understood";
+}
+
+/// `group`: the command that the words name so far.
+std::string problem_of(const CLI::App& app, const CLI::App* group, const CLI::ParseError& error) {
   const std::vector<std::string> extra = app.remaining(true);
   if (group->get_require_subcommand_min() != 0) return missing_command(app, *group, extra);
   const bool too_many = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
@@ -140,34 +198,45 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
   // An unknown option that is close to a known one is mistyped, whatever else is missing.
   const auto option =
       std::ranges::find_if(extra, [](const auto& w) { return w.starts_with("--"); });
-  const std::string meant = option == extra.end() ? "" : suggestion(*option, options_of(*group));
+  const std::string flag = option == extra.end() ? "" : option->substr(0, option->find('='));
+  const std::string meant = flag.empty() ? "" : suggestion(flag, options_of(*group));
   if ((too_many || too_few) && !meant.empty())
-    return fmt::format("unknown option {}{}", *option, meant);
-  const bool unknown_option =
-      option != extra.end() && option->find('=') == std::string::npos && option->size() > 2;
-  if (too_many && name == "compare" && unknown_option)
-    return fmt::format("unknown option {}", *option);
+    return fmt::format("unknown option {}{}", flag, meant);
+  if (too_many && name == "compare" && flag.size() > 2 && flag == *option)
+    return fmt::format("unknown option {}", flag);
   if ((too_many || too_few) && (name == "measure" || name == "compare" || name == "exec"))
     if (const std::string text = misplaced_words(name, *group, extra); !text.empty()) return text;
-  if (too_few && name == "compare" && extra.empty() && group->get_option("BEFORE")->count() != 0)
-    return "give two programs: respike compare BEFORE AFTER; the name of an application stands "
-           "alone";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    return wrong_number(*group, error);
   const CLI::Option* output = group->get_option_no_throw("--output");
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-    const std::string_view text = error.what();
-    const std::string_view mistaken = text.substr(0, text.find(':'));
-    if (text.ends_with("missing"))
-      return mistaken == "--output" ? missing_output({})
-                                    : fmt::format("{} needs a value", mistaken);
-    if (text.find("At Most 1 required") != text.npos)
-      return fmt::format("{} is given more than once", mistaken);
-  }
-  if (too_few && output != nullptr && output->get_required() && output->count() == 0)
+  if (too_few && output != nullptr && output->get_required() && !is_given(output))
     return missing_output(extra);
   if (const std::string text = misplaced_output(app, *group, extra); too_many && !text.empty())
     return text;
-  if (too_many && !extra.empty()) return fmt::format("not expected: {}", fmt::join(extra, " "));
-  return error.what();
+  if (too_many && !extra.empty()) {
+    if (extra[0].starts_with('-') && extra[0].size() > 1)
+      return fmt::format("unknown option {}", extra[0].substr(0, extra[0].find('=')));
+    return fmt::format("not expected: {}", fmt::join(extra, " "));
+  }
+  if (too_few) return missing_argument(*group);
+  if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr ||
+      dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
+    return conflict(*group);
+  // The commands throw these themselves, and so do the validators of arguments.cc.
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return error.what();
+  return unreadable_value(*group);
+}
+
+}  // namespace
+
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* group = &app;
+  std::string command;
+  while (!group->get_subcommands().empty()) {
+    group = group->get_subcommands().back();
+    command += (command.empty() ? "" : " ") + group->get_name();
+  }
+  return (command.empty() ? "" : command + ": ") + problem_of(app, group, error);
 }
 
 }  // namespace respike::cli

@@ -119,6 +119,12 @@ void prepare_schema(Session& session, const SchemaVersions& versions) {
     // The version is read again: another process may have made the schema in between.
     if (!version && !is_empty(session) && !version_of(session))
       throw Error("this is the database of another program", session.path());
+    if (version && session.access() == Access::read)
+      throw Error(
+          fmt::format("the database is of version {}, which an older Respike made: the next "
+                      "command that may write, such as respike list, brings it up to date",
+                      *version),
+          session.path());
     if (!version) session.use_write_ahead_log();
     make_or_migrate(session, versions);
   });

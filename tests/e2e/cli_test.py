@@ -315,7 +315,27 @@ def usage_messages(image, scratch):
     yield ["compare", image, image, "x"], f"arguments stand behind --: respike compare {image} {image} -- x"
     yield ["export", "app"], "DIR, --root DESTDIR or --into DESTDIR"
     yield ["image", "info", image, "a.profile", "--profile"], "not expected: a.profile --profile"
-    yield ["image", "--fast", "info", image], "not expected: --fast"
+    yield ["image", "--fast", "info", image], "unknown option --fast"
+    yield ["image", "optimize", image, "-o", out, "--fast"], "image optimize: unknown option --fast"
+    yield ["image", "optimize", image, "-o", out, "-z"], "image optimize: unknown option -z"
+    yield ["image", "optimize", image, "-o", out, "--layuot=random"], "unknown option --layuot, did you mean --layout?"
+    yield ["image", "info"], "image info: IMAGE is missing"
+    yield ["image", "verify", image], "image verify: OUT is missing"
+    yield ["mode", "app"], "mode: MODE is missing"
+    yield ["mode", "app", "fast"], 'mode: MODE: "fast" is none of original, instrumented, optimized'
+    yield ["image", "optimize", image, "-o", out, "--hot-cold", "no"], '--hot-cold: "no" is none of on, off'
+    yield ["image", "instrument", image, "-o", out, "--counters", "some"], '--counters: "some" is none of shared, atomic, threads'
+    yield ["measure", "--model", "vax", "--", image], '--model: "vax" is none of alpha21164, '
+    yield ["measure", "--native", "--model", "zen3", "--", image], "exclude each other"
+    yield ["image", "optimize", image, "-o", out, "--debug-output", out], "--debug-output needs --debug-file"
+    yield ["image", "info", image, "--json=maybe"], "image info: --json takes no value"
+    yield ["prune", "--keep", "0"], 'prune: --keep: "0" is no number from 1 to 1000000'
+    yield ["check", "app", "--runs", "x", "--"], 'check: --runs: "x" is no number from 2 to 100000'
+    yield ["optimize", "app", "--half-life", "0"], '--half-life: "0" is no number above 0'
+    yield ["optimize", "app", "--half-life", "2", "--profile", profile], "exclude each other"
+    yield ["export", "app", out, "--root", out], "exclude each other"
+    yield ["profile", "shwo", profile], "profile: unknown command shwo, did you mean show?"
+    yield ["help", "image", "fly"], "help: unknown command image fly"
     for number in ("-1", "99999999999999999999", "", "1.5", "0x3", " 1", "1 "):
         yield ["profile", "show", profile, "--top", number], f'--top: "{number}" is no number'
         yield ["image", "optimize", image, "-o", out, "--seed", number], "--seed: "
@@ -326,7 +346,11 @@ def usage_messages(image, scratch):
     yield ["image", "collect", profile, "-o", "-"], "standard output"
     yield ["profile", "merge", profile, "-o", "-"], "standard output"
     for option in (["--ir"], ["--procedure", "main"], ["--profile", profile]):
-        yield ["image", "disasm", image, "--objdump", *option], f"{option[0]} excludes --objdump"
+        yield ["image", "disasm", image, "--objdump", *option], "exclude each other"
+
+
+# Words of the parser's library.
+PARSER = r"(?i)is required|requires|excludes |not in \{|at (most|least) \d|could not|following argument|subcommand|disallowed"
 
 
 def check_usage_messages(image, scratch):
@@ -336,6 +360,8 @@ def check_usage_messages(image, scratch):
         common.expect(outcome.status == 2, f"{arguments}: exit status {outcome.status}")
         common.expect(part in message, f"{arguments}: {message!r}")
         common.expect(message.count("\n") == 1, f"{arguments}: {message!r}")
+        common.expect(message.startswith("respike: ") and message.endswith("; --help says more\n"), f"{arguments}: {message!r}")
+        common.expect(not re.search(PARSER, message), f"{arguments}: {message!r} is what the parser says")
     common.expect(not list(scratch.path.glob("*/-")), "a file called - was written")
 
 

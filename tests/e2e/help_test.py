@@ -8,6 +8,7 @@ import pty
 import re
 import select
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -75,10 +76,38 @@ def check_pages(scratch):
     folder = scratch.folder() / "pages"
     common.respike_ok("manual", folder)
     for page in folder.iterdir():
-        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-rLL=100n", page], capture_output=True)
-        expect(done.returncode == 0 and not done.stderr, f"{page.name}: {done.stderr.decode()[:500]}")
-        shown = re.sub(".\b", "", done.stdout.decode()).replace("\u2010", "-")  # bold letters are printed twice
-        expect("NAME" in shown and page.stem in shown, f"{page.name}: {shown[:300]}")
+        check_page(page)
+
+
+def check_page(page):
+    done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-rLL=100n", page], capture_output=True)
+    expect(done.returncode == 0 and not done.stderr, f"{page.name}: {done.stderr.decode()[:500]}")
+    shown = re.sub(".\b", "", done.stdout.decode()).replace("\u2010", "-")  # bold letters are printed twice
+    expect("NAME" in shown and page.stem in shown, f"{page.name}: {shown[:300]}")
+    if shutil.which("mandoc"):
+        done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page], capture_output=True, text=True)
+        lines = [line for line in done.stdout.splitlines() if "missing date" not in line]
+        expect(not lines, f"{page.name}: {lines[:5]}")
+    return shown
+
+
+def check_file_pages(scratch):
+    """The pages of the database and of profiles say what docs/ says, and lose nothing of it."""
+    if not shutil.which("groff"):
+        raise Skip("there is no groff")
+    for source, name in (("database", "respike-database"), ("profiles", "respike-profile")):
+        text = (common.ROOT / f"docs/{source}.md").read_text()
+        page = scratch.folder() / f"{name}.5"
+        script = common.ROOT / "cmake/manual_page.py"
+        page.write_bytes(subprocess.run([sys.executable, script, common.ROOT / f"docs/{source}.md", name, "what it is", "1"], check=True, capture_output=True).stdout)
+        shown = check_page(page)
+        for mark in ("`", "**", "](", "\n|", "\n#"):
+            expect(mark not in shown, f"{name}: {mark!r} is left: {shown[max(0, shown.find(mark) - 99):][:200]}")
+        text = re.sub(r"\]\([^()]*\)|[`*|]", " ", re.sub(r"^\| \w+ \| \|$", "", text, flags=re.M))
+        words = [re.sub(r"\W", "", word) for word in text.split()]
+        there = re.sub(r"\W", "", shown.replace("-\n", "-")).lower()
+        lost = [word for word in words if word.lower() not in there]
+        expect(not lost, f"{name} has lost {lost[:10]}")
 
 
 def check_names(scratch):
@@ -166,29 +195,57 @@ def check_bash(scratch):
 def check_alone(scratch):
     """Alone on a terminal, the command says what to do next; without one it is used wrongly."""
     world = World(scratch)
+    files = pathlib.Path(f"{world.database}.files")
     outcome = world.respike()
     expect(outcome.status == 2 and b"no command" in outcome.stderr, f"{outcome}")
 
     def said():
+        before = world.database.exists() and (world.database.read_bytes(), sorted(files.rglob("*")))
         terminal = Terminal([common.RESPIKE], world.environment)
         text = terminal.wait_for(r"opens the window\r\n")
         terminal.close()
         expect(text.count("\n") <= 5, text)
+        after = world.database.exists() and (world.database.read_bytes(), sorted(files.rglob("*")))
+        expect(after == before, "the database or its files were changed")
         return text
 
-    expect("respike register PROGRAM" in said() and not world.database.exists(), "it says nothing of the first step")
+    expect("respike register PROGRAM" in said() and not world.database.parent.exists(), "it says nothing of the first step")
     program = world.copy(common.first_program("calls.static", "calls.pie", "calls.dynamic").image, "calls")
     world.ok("register", program, "--name", "a name")
     expect("respike instrument 'a name' makes it count" in said(), "it says nothing of counting")
     world.ok("instrument", "a name")
     expect("respike run 'a name' ARGS, with typical work" in said(), "it says nothing of running")
     world.respike("run", "a name")
-    expect("1 run" in said(), "it says nothing of optimizing")
+    expect("has new counts: respike optimize 'a name'" in said(), "it says nothing of optimizing")
+    world.ok("collect")
+    expect("has counts of 1 run: respike optimize 'a name'" in said(), "it says nothing of optimizing")
     world.ok("optimize", "a name")
     expect("respike export 'a name' DIR" in said(), "it says nothing of exporting")
+    world.ok("unregister", "a name")
+    expect("respike register PROGRAM" in said(), "it says nothing of the first step")
+    old = (common.ROOT / "tests/unit/database_1.sql").read_text()
+    for text in (b"this is no database, but long enough to be taken for one" * 20, old):
+        world.database.unlink()
+        world.database.write_bytes(text if isinstance(text, bytes) else b"")
+        if text == old:
+            connection = sqlite3.connect(world.database)
+            connection.executescript(old)
+            connection.close()
+        before = world.database.read_bytes()
+        terminal = Terminal([common.RESPIKE], world.environment)
+        terminal.wait_for(r"respike: [^\n]*profiles\.db: [^\n]*\n")
+        terminal.close()
+        expect(world.database.read_bytes() == before, "another database was changed")
 
 
-CHECKS = {"the same": check_same, "pages": check_pages, "names": check_names, "bash": check_bash, "alone": check_alone}
+def check_hidden(scratch):
+    """What only tests and installers need is in `help --all` alone."""
+    for words, hidden in ((["image", "optimize"], "--address-map"), (["image", "instrument"], "--block-map"), (["image", "disasm"], "--manual-syntax"), ([], "  manual ")):
+        short, long = (common.respike_ok("help", *option, *words).stdout.decode() for option in ([], ["--all"]))
+        expect(hidden not in short and hidden in long, f"{words}: {long}")
+
+
+CHECKS = {"the same": check_same, "pages": check_pages, "file pages": check_file_pages, "names": check_names, "bash": check_bash, "alone": check_alone, "hidden": check_hidden}
 
 if __name__ == "__main__":
     sys.exit(common.main(__doc__, lambda scratch: common.named_cases(CHECKS, scratch)))
