@@ -202,8 +202,10 @@ std::string problem_of(const CLI::App& app, const CLI::App* group, const CLI::Pa
   const std::string meant = flag.empty() ? "" : suggestion(flag, options_of(*group));
   if ((too_many || too_few) && !meant.empty())
     return fmt::format("unknown option {}{}", flag, meant);
-  if (too_many && name == "compare" && flag.size() > 2 && flag == *option)
-    return fmt::format("unknown option {}", flag);
+  if (const std::string text = misplaced_output(app, *group, extra); too_many && !text.empty())
+    return text;
+  if (too_many && !extra.empty() && extra[0].starts_with('-') && extra[0].size() > 1)
+    return fmt::format("unknown option {}", extra[0].substr(0, extra[0].find('=')));
   if ((too_many || too_few) && (name == "measure" || name == "compare" || name == "exec"))
     if (const std::string text = misplaced_words(name, *group, extra); !text.empty()) return text;
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
@@ -211,13 +213,7 @@ std::string problem_of(const CLI::App& app, const CLI::App* group, const CLI::Pa
   const CLI::Option* output = group->get_option_no_throw("--output");
   if (too_few && output != nullptr && output->get_required() && !is_given(output))
     return missing_output(extra);
-  if (const std::string text = misplaced_output(app, *group, extra); too_many && !text.empty())
-    return text;
-  if (too_many && !extra.empty()) {
-    if (extra[0].starts_with('-') && extra[0].size() > 1)
-      return fmt::format("unknown option {}", extra[0].substr(0, extra[0].find('=')));
-    return fmt::format("not expected: {}", fmt::join(extra, " "));
-  }
+  if (too_many && !extra.empty()) return fmt::format("not expected: {}", fmt::join(extra, " "));
   if (too_few) return missing_argument(*group);
   if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr ||
       dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)

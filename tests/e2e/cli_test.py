@@ -319,6 +319,8 @@ def usage_messages(image, scratch):
     yield ["image", "optimize", image, "-o", out, "--fast"], "image optimize: unknown option --fast"
     yield ["image", "optimize", image, "-o", out, "-z"], "image optimize: unknown option -z"
     yield ["image", "optimize", image, "-o", out, "--layuot=random"], "unknown option --layuot, did you mean --layout?"
+    yield ["measure", "--fast", "--", image], "measure: unknown option --fast"
+    yield ["exec", "app", "--fast", "make"], "exec: unknown option --fast"
     yield ["image", "info"], "image info: IMAGE is missing"
     yield ["image", "verify", image], "image verify: OUT is missing"
     yield ["mode", "app"], "mode: MODE is missing"
