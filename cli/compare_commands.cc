@@ -40,6 +40,7 @@ struct CompareArguments {
   bool json = false;
   bool csv = false;
   bool explain = false;  // all figures, not only the main ones
+  simulator::Driver driver;
 };
 
 // ---- two files ----
@@ -56,8 +57,10 @@ void judge(const Compared& c, const CompareArguments& arguments) {
 void compare_files(const CompareArguments& arguments) {
   const std::string &before = arguments.before, &after = arguments.after;
   std::string why_timed;
-  const ModelInfo* const model = simulator::model_for(before, arguments.model, &why_timed);
-  simulator::Workload workload{.arguments = arguments.words};
+  const bool driven = !arguments.driver.command.empty();
+  const ModelInfo* const model =
+      driven ? nullptr : simulator::model_for(before, arguments.model, &why_timed);
+  simulator::Workload workload{.arguments = arguments.words, .driver = arguments.driver};
   if (!simulator::is_for_windows(before))  // the test world has no libraries beside the program
     workload.variables = variables_to_find_libraries(after, before);
   const auto enter = measure_originals();
@@ -185,8 +188,10 @@ Json json_of(const std::vector<ComparedImage>& images, bool cycles) {
   return result;
 }
 
-Json json_of(const ApplicationComparison& c, const std::string& name) {
-  Json result = {{"application", name}, {"program", c.program}};
+Json json_of(const ApplicationComparison& c, const CompareArguments& arguments) {
+  Json result = {{"application", arguments.before},
+                 {"program", c.program},
+                 {"driver", arguments.driver.command}};
   result.update(c.modelled ? to_json(*c.modelled) : to_json(*c.timed));
   result["images"] = json_of(c.images, c.modelled.has_value());
   if (c.timed) return result;
@@ -206,11 +211,13 @@ void compare_versions(const CompareArguments& arguments, const DatabaseOption& d
   Interception::forget_libraries();
   ApplicationComparison c;
   with_environment(database, [&](Environment& environment) {
-    c = compare_application(environment, name, {.arguments = arguments.words}, arguments.model);
+    c = compare_application(environment, name,
+                            {.arguments = arguments.words, .driver = arguments.driver},
+                            arguments.model);
   });
   if (c.timed) note_times(c.why_timed, c.timed->before.uncounted);
   if (arguments.json)
-    fmt::print("{}\n", text_of(json_of(c, name)));
+    fmt::print("{}\n", text_of(json_of(c, arguments)));
   else if (arguments.csv)
     print_csv(c);
   else
@@ -232,8 +239,10 @@ struct CheckArguments {
   std::vector<std::string> words;
   size_t runs = 0;
   bool json = false;
+  simulator::Driver driver;
 };
 
+/// Of a server what is named is the driver's; and how the server ended was compared, too.
 std::string_view name_of(Trials::Compared compared) {
   switch (compared) {
     case Trials::Compared::output:
@@ -248,7 +257,7 @@ std::string_view name_of(Trials::Compared compared) {
   return {};
 }
 
-void print(const ApplicationCheck& check) {
+void print(const ApplicationCheck& check, const simulator::Driver& driver) {
   const Trials& trials = check.trials;
   const simulator::Costs& costs = trials.costs;
   print_heading(trials.modelled ? "cycles" : "microseconds");
@@ -258,15 +267,18 @@ void print(const ApplicationCheck& check) {
   fmt::print("\n");
   if (trials.modelled) fmt::print("{:<22}  {}\n", "model", trials.model);
   fmt::print("{:<22}  {} of each version\n", "runs", trials.runs);
-  fmt::print("{:<22}  {}\n", "compared", name_of(trials.compared));
+  if (trials.driven) fmt::print("{:<22}  {}\n", "driver", printable(driver.command));
+  fmt::print("{:<22}  {}{}\n", "compared", trials.driven ? "driver's " : "",
+             name_of(trials.compared));
   print_left_alone(check.images);
   fmt::print("\n{}\n", check.verdict);
 }
 
-Json json_of(const ApplicationCheck& check, const std::string& name) {
+Json json_of(const ApplicationCheck& check, const CheckArguments& arguments) {
   const Trials& trials = check.trials;
-  return {{"application", name},
+  return {{"application", arguments.name},
           {"program", check.program},
+          {"driver", arguments.driver.command},
           {"ship", check.ship},
           {"verdict", check.verdict},
           {"model", trials.model},
@@ -287,19 +299,47 @@ void run_check(const CheckArguments& arguments, const DatabaseOption& database) 
   Interception::forget_libraries();
   ApplicationCheck check;
   with_environment(database, [&](Environment& environment) {
-    check = check_application(environment, arguments.name, {.arguments = arguments.words},
+    check = check_application(environment, arguments.name,
+                              {.arguments = arguments.words, .driver = arguments.driver},
                               arguments.runs, arguments.model);
   });
   if (arguments.json)
-    fmt::print("{}\n", text_of(json_of(check, arguments.name)));
+    fmt::print("{}\n", text_of(json_of(check, arguments)));
   else
-    print(check);
+    print(check, arguments.driver);
   if (!check.ship) throw Exit{1};
 }
 
 }  // namespace
 
 // ---- the commands ----
+
+CLI::Validator shell_command() {
+  return CLI::Validator(
+      [](const std::string& text) { return text.empty() ? "the command is empty" : ""; },
+      "COMMAND");
+}
+
+/// For servers.
+void add_driver_options(CLI::App& command, simulator::Driver& driver) {
+  CLI::Option* with =
+      command
+          .add_option("--driver", driver.command,
+                      "of a server: a shell command that puts the load on it; runs beside the "
+                      "server, which is stopped by SIGTERM when the command ends")
+          ->check(shell_command())
+          ->excludes(command.get_option("--model"));
+  command
+      .add_option("--before", driver.before,
+                  "a shell command that runs before each start of the server, to reset state")
+      ->check(shell_command())
+      ->needs(with);
+  command
+      .add_option("--stop-within", driver.seconds, "the seconds that the server may take to stop")
+      ->check(CLI::Range(1u, 86400u))
+      ->capture_default_str()
+      ->needs(with);
+}
 
 void add_compare_commands(CLI::App& app, const SharedDatabase& database,
                           const std::vector<std::string>& words) {
@@ -326,6 +366,7 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
       compare_files(*compared);
   });
   add_model_options(*compare, compared->model);
+  add_driver_options(*compare, compared->driver);
   CLI::Option* json = compare->add_flag("--json", compared->json, "print JSON");
   add_demangle_option(*compare);
   compare
@@ -355,6 +396,7 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
                    "of each version, at least 2; by default 3 on a model, 15 to 25 without one")
       ->check(whole_number_between(2, 100'000));
   add_model_options(*check, checked->model);
+  add_driver_options(*check, checked->driver);
   check->add_flag("--json", checked->json, "print JSON");
   add_demangle_option(*check);
 }

@@ -56,7 +56,8 @@ Json to_json(const TimeComparison& c) {
           {"speedup_low", c.speedup_interval().low},
           {"speedup_high", c.speedup_interval().high},
           {"beyond_noise", c.beyond_noise()},
-          {"same_output", c.difference.empty()}};
+          {"same_output", c.difference.empty()},
+          {"output_compared", !c.output_varies}};
 }
 
 Json to_json(const Comparison& c) {
@@ -145,7 +146,10 @@ void print_comparison(const TimeComparison& c) {
   else
     fmt::print("speedup                 none: the {} vary more than they differ\n",
                c.by_cycles ? "cycles" : "times");
-  fmt::print("same output             {}\n", c.difference.empty() ? "yes" : "no");
+  fmt::print("same output             {}\n",
+             c.output_varies        ? "not compared: the driver prints something else each time"
+             : c.difference.empty() ? "yes"
+                                    : "no");
 }
 
 void note_times(const std::string& why_timed, const std::string& uncounted) {

@@ -207,7 +207,8 @@ ApplicationComparison compare_application(Environment& environment, const std::s
                                           const Workload& given, const std::string& wanted) {
   const Versions versions(environment, name);
   ApplicationComparison result;
-  const ModelInfo* model = versions.model(wanted, &result.why_timed);
+  const bool driven = !given.driver.command.empty();
+  const ModelInfo* model = driven ? nullptr : versions.model(wanted, &result.why_timed);
   result.program = versions.found.program;
   result.images = images_of(versions.found);
   if (environment.progress) environment.progress(result.program, "run both versions", 0.0);
@@ -237,17 +238,21 @@ namespace {
 /// "behaves the same", and of what that is known.
 std::string sameness(const simulator::Trials& trials) {
   using Compared = simulator::Trials::Compared;
+  const std::string_view who = trials.driven ? "the driver" : "the original";
   std::string text = fmt::format("it behaves the same in {} runs", trials.runs);
   if (trials.compared == Compared::end)
     text = fmt::format(
-        "it ends the same in {} runs (the original prints something else each time, so output was "
+        "it ends the same in {} runs ({} prints something else each time, so output was "
         "not compared)",
-        trials.runs);
+        trials.runs, who);
   if (trials.compared == Compared::output_at_first)
     text = fmt::format(
-        "it behaves the same (what the original prints depends on random addresses, so output was "
+        "it behaves the same (what {} prints depends on random addresses, so output was "
         "compared once, at fixed addresses, and {} times how it ends)",
-        trials.runs);
+        who, trials.runs);
+  if (trials.fault_of_server != 0)
+    text += fmt::format("; signal {} kills a process of the server in both versions",
+                        trials.fault_of_server);
   if (trials.signal != 0)
     text += fmt::format("; signal {} kills both versions", trials.signal);
   else if (trials.exit_status != 0)
@@ -263,8 +268,9 @@ std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
                                trials.difference)};
   if (trials.compared == simulator::Trials::Compared::nothing)
     return {false,
-            "do not ship: the original ends otherwise from run to run, so that nothing can be "
-            "compared"};
+            fmt::format("do not ship: {} ends otherwise from run to run, so that nothing "
+                        "can be compared",
+                        trials.driven ? "with the original, driver or server" : "the original")};
   const std::string cost(cost_name(trials.modelled));
   const double change = trials.costs.change();
   const std::string size = fmt::format("{:.1f}%", 100 * std::abs(change));
@@ -301,8 +307,9 @@ ApplicationCheck check_application(Environment& environment, const std::string& 
   result.program = versions.found.program;
   result.images = images_of(versions.found);
   if (environment.progress) environment.progress(result.program, "run both versions", 0.0);
-  result.trials = simulator::try_versions(versions.model(wanted), versions.original,
-                                          versions.optimized, workload, runs);
+  const ModelInfo* model = workload.driver.command.empty() ? versions.model(wanted) : nullptr;
+  result.trials =
+      simulator::try_versions(model, versions.original, versions.optimized, workload, runs);
   std::tie(result.ship, result.verdict) = verdict_of(result.trials);
   return result;
 }

@@ -48,8 +48,9 @@ struct ApplicationComparison {
 
 /// Runs the program of an application in its original form and with all its optimized images in
 /// place, as run() does, on the model that simulator::model_for() finds for `model` or, where there
-/// is none, in pairs on this host. `workload.places` does not matter. Throws Error when no image is
-/// optimized, when nothing can be put in place here, or as simulator::compare() does.
+/// is none, in pairs on this host; with a driver, on this host. `workload.places` does not matter.
+/// Throws Error when no image is optimized, when nothing can be put in place here, or as
+/// simulator::compare() does.
 ApplicationComparison compare_application(Environment& environment, const std::string& name,
                                           const simulator::Workload& workload,
                                           const std::string& model = {});

@@ -149,7 +149,10 @@ class SpawnOptions {
     posix_spawnattr_init(&attributes_);
     posix_spawnattr_setsigdefault(&attributes_, &ours);
     posix_spawnattr_setsigmask(&attributes_, &signals.mask_before());
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    // Servers may end by a signal to their whole process group.
+    const int group = run.driver.command.empty() ? 0 : POSIX_SPAWN_SETPGROUP;
+    posix_spawnattr_setflags(&attributes_,
+                             short(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group));
   }
   SpawnOptions(const SpawnOptions&) = delete;
   SpawnOptions& operator=(const SpawnOptions&) = delete;
@@ -206,33 +209,20 @@ Waited wait_for_end(pid_t process, int ending, int stop, const DeferredSignals& 
   }
 }
 
-uint64_t microseconds_of(const timeval& time) {
-  return uint64_t(time.tv_sec) * 1'000'000 + uint64_t(time.tv_usec);
-}
-
 /// Starts a program as a child of this process, and waits for its end.
-ProcessEnd start_and_wait(const fs::path& file, std::vector<std::string>& words,
-                          std::vector<std::string>& environment, const ProgramRun& run, int stop,
-                          const DeferredSignals& signals, Addresses addresses) {
-  const SpawnOptions options(run, signals);
-  pid_t process = 0;
-  int error = 0;
+ProcessEnd start_and_wait(const fs::path& file, const std::vector<std::string>& words,
+                          const std::vector<std::string>& environment, const ProgramRun& run,
+                          int stop, const DeferredSignals& signals, Addresses addresses) {
   std::optional<Counters> counters;
   if (run.counted) counters.emplace();
-  {
-    std::optional<FixedAddresses> fixed;
-    if (addresses == Addresses::fixed) fixed.emplace();
-    error = posix_spawn(&process, file.c_str(), options.actions(), options.attributes(),
-                        pointers_to(words).data(), pointers_to(environment).data());
-  }
-  if (error != 0) throw Error(std::strerror(error), file);
+  const pid_t process = start_child(file, words, environment, run, signals, addresses);
   const auto [status, usage] = wait_for_end(process, SIGKILL, stop, signals);
   ProcessEnd end;
   if (WIFSIGNALED(status))
     end.signal = WTERMSIG(status);
   else
     end.exit_status = WEXITSTATUS(status);
-  end.microseconds = microseconds_of(usage.ru_utime) + microseconds_of(usage.ru_stime);
+  end.microseconds = processor_time(usage);
   if (counters) end.counts = counters->read();
   return end;
 }
@@ -290,6 +280,12 @@ OpenFile temporary_file() {
   const int number = mkostemp(name.data(), O_CLOEXEC);
   if (number < 0) fail_temporary();
   unlink(name.c_str());
+  return OpenFile(number);
+}
+
+OpenFile open_nothing() {
+  const int number = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (number < 0) throw Error(std::strerror(errno), "/dev/null");
   return OpenFile(number);
 }
 
@@ -372,6 +368,26 @@ void require_exit(const ProcessEnd& end, const ProgramRun& run) {
   if (end.signal != 0)
     throw Error(fmt::format("it was killed by signal {} ({})", end.signal, strsignal(end.signal)),
                 name_of(run));
+}
+
+uint64_t processor_time(const rusage& usage) {
+  const auto microseconds = [](const timeval& time) {
+    return uint64_t(time.tv_sec) * 1'000'000 + uint64_t(time.tv_usec);
+  };
+  return microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+}
+
+pid_t start_child(const fs::path& file, std::vector<std::string> words,
+                  std::vector<std::string> environment, const ProgramRun& run,
+                  const DeferredSignals& signals, Addresses addresses) {
+  const SpawnOptions options(run, signals);
+  pid_t process = 0;
+  std::optional<FixedAddresses> fixed;
+  if (addresses == Addresses::fixed) fixed.emplace();
+  const int error = posix_spawn(&process, file.c_str(), options.actions(), options.attributes(),
+                                pointers_to(words).data(), pointers_to(environment).data());
+  if (error != 0) throw Error(std::strerror(error), file);
+  return process;
 }
 
 ProcessEnd run_child(const fs::path& file, std::vector<std::string> words,

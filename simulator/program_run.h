@@ -8,6 +8,13 @@
 
 namespace respike::simulator {
 
+/// What puts a load on a program that is a server (server_run.h). Both are commands for the shell.
+struct Driver {
+  std::string command = {};  // runs while the server runs; empty: the program is no server
+  std::string before = {};   // runs before the server starts; empty: nothing is to be done
+  unsigned seconds = 30;     // that the server may take to stop
+};
+
 /// A program and what it sees. Processes that the program forks, and programs that it executes,
 /// count as part of it; under an emulator, if they run under the emulator, too.
 struct ProgramRun {
@@ -28,6 +35,7 @@ struct ProgramRun {
   std::string name = {};     // what messages call the program; empty: its path
   bool places = false;       // also find out where the events of a model happen
   bool counted = false;      // by the processor's counters, where there are some
+  Driver driver = {};        // of a server
 };
 
 /// One of two versions that are run alike.
@@ -46,6 +54,7 @@ struct Workload {
   int input = 0;  // is read to its end first
   int stop = -1;  // as in ProgramRun
   bool places = false;
+  Driver driver = {};
 };
 
 }  // namespace respike::simulator

@@ -63,19 +63,38 @@ ProgramRun run_of(const Version& version, const std::filesystem::path& argv0,
           .enter = version.enter,
           .by_own_path = version.by_own_path,
           .name = version.name,
-          .places = workload.places};
+          .places = workload.places,
+          .driver = workload.driver};
+}
+
+std::string text_of_end(int exit_status, int signal) {
+  return signal != 0 ? fmt::format("signal {} ({})", signal, strsignal(signal))
+                     : fmt::format("exit status {}", exit_status);
+}
+
+/// What becomes of a server says more than what its driver makes of that.
+static std::string difference_of_servers(const ServerEnd& before, const ServerEnd& after) {
+  if (after.fault != before.fault)
+    return after.fault == 0
+               ? fmt::format("no process of the server dies by {}", text_of_end(0, before.fault))
+               : fmt::format("a process of the server dies by {}", text_of_end(0, after.fault));
+  if (after.killed != before.killed)
+    return after.killed ? "the server does not stop in time" : "the server stops in time";
+  if (before.signal == after.signal && before.exit_status == after.exit_status) return {};
+  return fmt::format("the server ends by {} instead of {}",
+                     text_of_end(after.exit_status, after.signal),
+                     text_of_end(before.exit_status, before.signal));
 }
 
 std::string difference_of_ends(const ProcessEnd& before, const ProcessEnd& after) {
+  const std::string of_server = difference_of_servers(before.server, after.server);
+  if (!of_server.empty()) return of_server;
   if (before.signal == after.signal && before.exit_status == after.exit_status) return {};
   if (before.signal == 0 && after.signal == 0)
     return fmt::format("the exit status is {} instead of {}", after.exit_status,
                        before.exit_status);
-  const auto text = [](const ProcessEnd& end) {
-    return end.signal != 0 ? fmt::format("signal {} ({})", end.signal, strsignal(end.signal))
-                           : fmt::format("exit status {}", end.exit_status);
-  };
-  return fmt::format("it ends by {} instead of {}", text(after), text(before));
+  return fmt::format("it ends by {} instead of {}", text_of_end(after.exit_status, after.signal),
+                     text_of_end(before.exit_status, before.signal));
 }
 
 std::string difference_of_outputs(const Outputs& before, const Outputs& after) {

@@ -20,6 +20,9 @@ struct Outputs {
 ProgramRun run_of(const Version& version, const std::filesystem::path& argv0,
                   const Workload& workload, const OpenFile& input, const Outputs& outputs);
 
+/// "exit status 3", "signal 11 (Segmentation fault)". `signal`: 0: none.
+std::string text_of_end(int exit_status, int signal);
+
 /// How the second of two runs ended otherwise than the first, one clause; empty: alike.
 std::string difference_of_ends(const ProcessEnd& before, const ProcessEnd& after);
 /// How the output of two runs differs, one clause; empty: not at all.

@@ -24,7 +24,6 @@
 
 #include "simulator/timing.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -38,6 +37,7 @@
 #include "simulator/child.h"
 #include "simulator/one_run.h"
 #include "simulator/same_work.h"
+#include "simulator/server_run.h"
 
 namespace respike::simulator {
 namespace {
@@ -46,16 +46,17 @@ namespace fs = std::filesystem;
 
 constexpr double kChance = 0.01, kConfidence = 0.95;
 
-OpenFile open_nothing() {
-  const int number = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (number < 0) throw Error(std::strerror(errno), "/dev/null");
-  return OpenFile(number);
-}
-
 /// One run that ends by itself.
 ProcessEnd run_once(const Folder& folder, const ProgramRun& run, Addresses addresses) {
   const ProcessEnd end = run_natively(folder, run, addresses);
   require_exit(end, run);
+  return end;
+}
+
+/// The first run of a server.
+ProcessEnd run_with_driver(const Folder& folder, const ProgramRun& run) {
+  const ProcessEnd end = run_natively(folder, run, Addresses::fixed);
+  require_good_driver(run, end);
   return end;
 }
 
@@ -89,6 +90,7 @@ const Platform& require_native(const fs::path& path) {
 
 ProcessEnd run_natively(const Folder& folder, const ProgramRun& run, Addresses addresses) {
   folder.prepare(run);
+  if (!run.driver.command.empty()) return run_server(folder, run, addresses);
   std::vector<std::string> words = {run.argv0};
   words.insert(words.end(), run.arguments.begin(), run.arguments.end());
   return run_child(folder.started_by(run), std::move(words), environment_with(run.variables), run,
@@ -107,10 +109,10 @@ double chance_of(size_t heads, size_t throws) {
 }
 
 bool Patience::lasts(size_t runs) const {
-  constexpr size_t kLeastRuns = 15, kMostRuns = 25;  // fewer than 8 pairs never say anything
-  constexpr std::chrono::seconds kEnough{5};         // no further run begins after that
-  return runs < kLeastRuns ||
-         (runs < kMostRuns && std::chrono::steady_clock::now() - start_ < kEnough);
+  constexpr size_t kMostRuns = 25;
+  const size_t least = servers_ ? 10 : 15;               // fewer than 8 pairs never say anything
+  const std::chrono::seconds enough(servers_ ? 60 : 5);  // no further run begins after that
+  return runs < least || (runs < kMostRuns && std::chrono::steady_clock::now() - start_ < enough);
 }
 
 Interval interval_of_median(const std::vector<double>& sorted) {
@@ -180,14 +182,23 @@ TimeComparison compare_times(const Version& before, const Version& after,
   const auto run = [&](const Version& version, const Outputs& outputs) {
     return run_of(version, before.program, workload, input, outputs);
   };
-  const ProcessEnd original = run_once(folder, run(before, first), Addresses::fixed);
+  const ProcessEnd original = workload.driver.command.empty()
+                                  ? run_once(folder, run(before, first), Addresses::fixed)
+                                  : run_with_driver(folder, run(before, first));
   const ProcessEnd other = run_once(folder, run(after, second), Addresses::fixed);
   result.before.exit_status = original.exit_status;
   result.after.exit_status = other.exit_status;
   result.difference = difference_of(original, first, other, second);
+  if (!result.difference.empty() && !workload.driver.command.empty()) {
+    const Outputs again;  // programs that make load often print how long it took
+    run_with_driver(folder, run(before, again));
+    result.output_varies = !difference_of_outputs(first, again).empty();
+    if (result.output_varies) result.difference = difference_of_ends(original, other);
+  }
   result.before.uncounted = result.after.uncounted = Counters().problem();
   result.by_cycles = result.before.uncounted.empty();
-  for (const Patience patience; patience.lasts(result.after.runs());) {
+  for (const Patience patience(!workload.driver.command.empty());
+       patience.lasts(result.after.runs());) {
     const bool swapped = result.pairs() % 2 == 1;
     if (swapped) add_time(folder, run(after, second), nothing, result.after);
     add_time(folder, run(before, first), nothing, result.before);

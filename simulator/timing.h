@@ -44,9 +44,11 @@ struct TimeComparison {
   Times before, after;
   size_t faster = 0;  // pairs of runs in which the second program cost less
   std::vector<double>
-      quotients;           // of each pair: what the first program cost by the second's; sorted
-  bool by_cycles = false;  // the costs are the cycles that the processor counted
-  std::string difference;  // one clause; empty: same output, same exit status
+      quotients;               // of each pair: what the first program cost by the second's; sorted
+  bool by_cycles = false;      // the costs are the cycles that the processor counted
+  std::string difference;      // one clause; empty: same output, same exit status
+  bool output_varies = false;  // what a driver prints with the original, so that how it and the
+                               // server end is all that was compared
 
   size_t pairs() const { return before.runs(); }
   /// The median of the quotients.
@@ -68,12 +70,15 @@ void compare_costs(TimeComparison& comparison);
 bool differ_in_time(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after);
 
 /// Whether a further pair of runs is worth its time: from 15 to 25 pairs, and none that begins
-/// after five seconds.
+/// after five seconds. Of servers, which start, work and stop each time, from 10 to 25 pairs, and
+/// none after a minute.
 class Patience {
  public:
+  explicit Patience(bool servers = false) : servers_(servers) {}
   bool lasts(size_t runs) const;
 
  private:
+  const bool servers_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

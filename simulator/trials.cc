@@ -33,6 +33,7 @@
 #include "optimizer/base/error.h"
 #include "simulator/one_run.h"
 #include "simulator/same_work.h"
+#include "simulator/server_run.h"
 #include "simulator/timing.h"
 
 namespace respike::simulator {
@@ -96,6 +97,7 @@ Trial Series::run_one(const Version& version, Addresses addresses) {
     trial.cost = measured.result.cycles;
   } else {
     trial.end = run_natively(folder_, run, addresses);
+    if (trials_.driven && !first_) require_good_driver(run, trial.end);
     trial.cost = trial.end.microseconds;
   }
   return trial;
@@ -132,6 +134,7 @@ void Series::run_pair(Addresses addresses, bool swapped) {
 }
 
 Trials Series::run(size_t runs) {
+  trials_.driven = !workload_.driver.command.empty();
   const bool native = model_ == nullptr || platform_of(model_->machine).native();
   if (native) {
     on_host_ = true;
@@ -145,7 +148,7 @@ Trials Series::run(size_t runs) {
     for (size_t i = 0; i < pairs; ++i)
       run_pair(native ? Addresses::random : Addresses::fixed, false);
   } else {
-    const Patience patience;
+    const Patience patience(trials_.driven);
     for (size_t i = 0; runs == 0 ? patience.lasts(i) : i < std::max(runs, kLeastRuns); ++i)
       run_pair(Addresses::random, i % 2 == 1);
   }
@@ -160,6 +163,7 @@ void Series::judge() {
   trials_.runs = trials_.costs.before.size();
   trials_.signal = first_->end.signal;
   trials_.exit_status = first_->end.exit_status;
+  trials_.fault_of_server = first_->end.server.fault;
   trials_.compared = ends_vary_       ? Compared::nothing
                      : output_varies_ ? Compared::end
                      : output_moves_  ? Compared::output_at_first

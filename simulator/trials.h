@@ -35,12 +35,15 @@ struct Trials {
   };
 
   bool modelled = false;  // the costs are cycles
+  bool driven = false;    // the program is a server: the driver's output and end were compared, and
+                          // how the server ended
   std::string model;      // its name, then
   size_t runs = 0;        // of each version
   Compared compared{};
-  std::string difference;  // of what was compared, one clause; empty: none
-  int signal = 0;          // that killed the original each time; 0: none
-  int exit_status = 0;     // of the original
+  std::string difference;   // of what was compared, one clause; empty: none
+  int signal = 0;           // that killed the original each time; 0: none
+  int exit_status = 0;      // of the original
+  int fault_of_server = 0;  // that kills a process of the original each time; 0: none
   Costs costs;
   bool measurable = false;  // whether the costs differ by more than they vary
 };
