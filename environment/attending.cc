@@ -105,7 +105,8 @@ Counters counters_of(const std::string& options) {
 
 /// Starts an attendant for this process. `merges`: merges counter files, too. `report`: ends the
 /// command's output (Duties::report).
-Attendant Environment::start_attendant(bool merges, std::function<void()> report) const {
+Attendant Environment::start_attendant(bool merges, std::function<void()> report,
+                                       std::map<FileKey, AnnouncedEnd> guarded) const {
   const fs::path database = fs::absolute(database_.path()), spool = fs::absolute(database_.spool()),
                  files = fs::absolute(database_.files());
   Duties duties;
@@ -125,8 +126,10 @@ Attendant Environment::start_attendant(bool merges, std::function<void()> report
   duties.ending = [=] {
     const int file = open((files / kEnding).c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file >= 0) flock(file, LOCK_SH);
+    return file;
   };
   duties.report = std::move(report);
+  duties.guarded = std::move(guarded);
   duties.fault = [=](const AnnouncedEnd& end) {
     call_respike(database, {"attend", "fault", std::to_string(end.application), end.images,
                             std::to_string(WTERMSIG(end.end.status)),

@@ -378,7 +378,8 @@ class Environment {
                  std::vector<InterceptedLibrary> libraries,
                  const std::function<void(const std::string&)>& warn,
                  const std::function<void()>& report = {});
-  Attendant start_attendant(bool merges, std::function<void()> report = {}) const;
+  Attendant start_attendant(bool merges, std::function<void()> report = {},
+                            std::map<FileKey, AnnouncedEnd> guarded = {}) const;
   std::function<void()> report_of_counted(const std::vector<Id>& applications) const;
   uint64_t runs_since(Id image, uint64_t moment) const;
   MergeResult collect(bool snapshots);

@@ -243,6 +243,17 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
       if (options.warn)
         options.warn(fmt::format("what {} opens is not noted: {}", name, error.what()));
     }
+  if (guarded && program.platform->native()) {
+    const AnnouncedEnd blamed{.application = int(application.id),
+                              .program = launch.program,
+                              .images = images_word(images_text(launch.substitutions)),
+                              .original = false,
+                              .end = {}};
+    std::map<FileKey, AnnouncedEnd> versions;
+    for (const Substitution& s : launch.substitutions)
+      versions.emplace(file_key(s.substitute), blamed);
+    launch.start_attendant = [this, versions] { return start_attendant(false, {}, versions); };
+  }
   const ProgramEnd end = run_to_end(launch);
   if (counts)
     note_end(database_.files(), end);

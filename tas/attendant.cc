@@ -13,9 +13,10 @@
 //     'o' APPLICATION 0 TIME 0 PATH     a library will be opened by a program that was loaded at
 //                                       nanoseconds since 1970. Answer: '+' when another file is in
 //                                       the library's place now, '-' when not
-//     's' STATE APPLICATION IMAGES TIME PATH, with blanks between   a program will be executed.
-//                                       Answer: 'o' for the original, 'v' for the version. STATE:
-//                                       field d of start tables
+//     's' STATE APPLICATION IMAGES TIME DEVICE INODE PATH, with blanks between   a program will be
+//                                       executed. Answer: 'o' for the original, 'v' for the
+//                                       version. STATE: field d of start tables. DEVICE INODE: of
+//                                       the version
 //
 // The attendant stays outside of the programs' namespaces, where it has its user's rights. But its
 // socket has its name in a file system that only the programs see: a process that is still one of
@@ -33,6 +34,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,6 +92,12 @@ bool is_inherited(int file) {
 
 bool is_fault(int signal) {
   return std::ranges::find(kFaults, signal) != kFaults.end();
+}
+
+FileKey file_key(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return {};
+  return {uint64_t(major(status.st_dev)) << 32 | minor(status.st_dev), status.st_ino};
 }
 
 Attendant::Attendant(const Duties& duties) {

@@ -4,8 +4,11 @@
 
 #include <sys/types.h>
 
+#include <compare>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -23,6 +26,14 @@ struct AnnouncedEnd {
   ProgramEnd end;
 };
 
+/// A file, as the kernel tells it from others.
+struct FileKey {
+  uint64_t device = 0, inode = 0;  // device: the major number in the upper half
+  auto operator<=>(const FileKey&) const = default;
+};
+/// Of a file that a path leads to; zeros: there is none.
+FileKey file_key(const std::string& path);
+
 /// Signals that say that something is wrong in a program.
 bool is_fault(int signal);
 
@@ -39,8 +50,10 @@ struct Duties {
       open;
   /// A signal has ended a counted program.
   std::function<void(const ProgramEnd& end)> counted;
-  /// The command has ended, and what is left is being noted: called at once, before that.
-  std::function<void()> ending;
+  /// The command has ended, and what is left is being noted: called at once, before that. Returns
+  /// an open file that is closed when all is noted, perhaps long before the attendant ends; -1:
+  /// none.
+  std::function<int()> ending;
   /// The command has ended: what is printed on standard error, which is the command's there, ends
   /// the command's output. In a process of its own, for which nobody waits longer than some
   /// seconds.
@@ -48,10 +61,14 @@ struct Duties {
   /// A guarded program has died of a fault. In a process of its own. Until that ends, the original
   /// runs when the versions are to be started again.
   std::function<void(const AnnouncedEnd& end)> fault;
+  /// Optimized versions whose processes are guarded from the beginning, but for those that the
+  /// attendant's maker waits for.
+  std::map<FileKey, AnnouncedEnd> guarded;
 };
 
 /// An attendant that was started, seen from the process that started it: no child of that process,
-/// it ends with it; what that process becomes by execve() is still that process.
+/// it ends with it; what that process becomes by execve() is still that process. While guarded
+/// daemons run that the command has left behind, it goes on to watch these.
 class Attendant {
  public:
   /// There is none: all that follows does nothing.

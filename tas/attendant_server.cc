@@ -4,9 +4,17 @@
 // exit status (Linux 6.15). Whoever starts the program again does so later, so the answer to his
 // starter already knows of the fault.
 //
-// Limits: older kernels do not tell, and faults stay unnoticed. A process is known by its pidfd
-// across execve(): when a registered program executes one that is not and that dies, the first is
-// blamed. The status is that of the first thread.
+// A program may fork workers, or put itself into the background. These processes announce nothing;
+// but what runs in them is the version's file, which /proc/PID/exe leads to, whoever adopted them
+// (host/process_watch.h). As long as guarded programs or such processes run, there is a look every
+// tenth of a second, also when the command has ended meanwhile: then the attendant stays for its
+// daemons. Of an original only processes whose parent is known are found. Example: `exec lighttpd
+// -- service lighttpd start` ends at once; a worker dies an hour later, and that is noted.
+//
+// Limits: older kernels do not tell, and faults stay unnoticed. A process that was forked and has
+// died between two looks is not seen. A process is known by its pidfd across execve(): when a
+// registered program executes one that is not and that dies, the first is blamed. The status is
+// that of the first thread.
 //
 // What may take long is done by workers, processes of their own; the server only waits.
 //
@@ -17,10 +25,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,9 +34,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -40,6 +44,9 @@ namespace respike {
 namespace {
 
 constexpr int kSecond = 1000;  // milliseconds
+constexpr int kLook = 100;     // milliseconds between two looks at families
+// Nanoseconds: so long after a program its daemons are looked for, and the same is not noted again.
+constexpr uint64_t kDaemons = 500'000'000, kSameFault = 5'000'000'000;
 constexpr const char* kWork = "work";
 constexpr const char* kReport = "report";
 constexpr const char* kOriginal = "original";
@@ -48,34 +55,6 @@ constexpr size_t kConnections = 1000;  // whose message has not come, at most
 constexpr int kOpenings = 8;           // libraries that are made at a time, at most
 // Nanoseconds after the command's end: until its parent has waited for it, and until all is noted.
 constexpr uint64_t kUnwaited = 1'000'000'000, kLastWait = 5'000'000'000;
-
-// Of include/uapi/linux/pidfd.h, Linux 6.15.
-struct PidfdInfo {
-  uint64_t mask = 0, group = 0;
-  std::array<uint32_t, 11> numbers{};
-  int32_t exit_code = 0;
-};
-constexpr uint64_t kPidfdInfoExit = 1 << 3;
-constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
-
-/// Whether the kernel tells all who hold a pidfd how the process ended.
-bool tells_ends() {
-  struct utsname system {};
-  unsigned major = 0, minor = 0;
-  if (uname(&system) != 0 || std::sscanf(system.release, "%u.%u", &major, &minor) != 2)
-    return false;
-  return std::pair(major, minor) >= std::pair(6u, 15u);
-}
-
-/// How a process ended whose pidfd says that somebody has waited for it; nullopt: the kernel does
-/// not tell.
-std::optional<int> status_of(int handle) {
-  PidfdInfo info;
-  info.mask = kPidfdInfoExit;
-  if (ioctl(handle, kPidfdGetInfo, &info) != 0 || (info.mask & kPidfdInfoExit) == 0)
-    return std::nullopt;
-  return info.exit_code;
-}
 
 uint64_t monotonic_time() {
   struct timespec time {};
@@ -94,8 +73,10 @@ AttendantServer::AttendantServer(const Duties& duties, int command, pid_t number
       begin_(begin),
       messages_(messages),
       events_(epoll_create1(EPOLL_CLOEXEC)),
-      watches_(tells_ends()) {
+      watches_(kernel_tells_ends()) {
   if (!watch(command_, EPOLLIN) || !watch(begin_, EPOLLIN)) _exit(1);
+  for (const auto& [file, end] : duties.guarded)
+    versions_[file] = {.state = "v", .end = end, .file = file};
 }
 
 bool AttendantServer::watch(int file, uint32_t events) const {
@@ -121,16 +102,19 @@ bool AttendantServer::is_done(uint64_t since) const {
 }
 
 void AttendantServer::attend() {
-  uint64_t last = 0, end = 0;  // end: that of the command
+  uint64_t last = 0, looked = 0, end = 0;  // end: that of the command
   for (;;) {
     std::array<struct epoll_event, 64> events{};
-    const int pause = end == 0 ? kSecond : kSecond / 50;
+    const bool looks = watches_families(monotonic_time());
+    const bool ends = end != 0 && (ending_ >= 0 || families_.empty());
+    const int pause = ends ? kSecond / 50 : looks ? kLook : kSecond;
     const int count = epoll_wait(events_, events.data(), int(events.size()), pause);
     for (int i = 0; i < count; ++i) {  // in the order in which they happened
       const int file = events[size_t(i)].data.fd;
       if (file == command_) {
         end = monotonic_time();
-        if (duties_.ending) duties_.ending();
+        if (duties_.ending) ending_ = duties_.ending();
+        last_program_ = end;
         report();
         for (const int served : {command_, socket_, begin_})
           if (served >= 0) forget_file(served);
@@ -148,7 +132,15 @@ void AttendantServer::attend() {
       }
     }
     const uint64_t now = monotonic_time();
-    if (end != 0 && is_done(now - end)) _exit(0);
+    if (looks && (now - looked >= kLook * 1'000'000ull || ends)) {
+      looked = now;
+      look_at_families();
+    }
+    if (end != 0 && is_done(now - end)) {
+      if (!watches_families(now)) _exit(0);
+      if (ending_ >= 0) close(ending_);  // nobody shall wait for daemons
+      ending_ = -1;
+    }
     if (end != 0 || now - last < kSecond * 1'000'000ull) continue;
     last = now;
     if (!works_ && duties_.is_due && duties_.is_due()) works_ = add_worker(duties_.work, kWork);
@@ -216,13 +208,16 @@ char AttendantServer::answer_to_start(int connection, const std::string& message
   Announced program;
   std::istringstream words(message);
   if (!(words >> program.state >> std::hex >> program.end.application >> program.end.images >>
-        std::dec >> program.end.end.started_after))
+        std::dec >> program.end.end.started_after >> std::hex >> program.file.device >>
+        program.file.inode))
     return 'v';
   std::getline(words >> std::ws, program.end.program);
   const Peer peer = peer_of(connection);
   program.end.end.process = peer.process;
   program.end.original = program.state.starts_with('o') || faulty_.contains(program.end.images);
   const char answer = program.end.original ? 'o' : 'v';
+  if (program.end.original || program.state == "c") program.file = {};
+  last_program_ = monotonic_time();
   // What the process ran before, it runs no more.
   for (auto each = programs_.begin(); each != programs_.end();) {
     const bool same = each->second.end.end.process == peer.process;
@@ -231,21 +226,27 @@ char AttendantServer::answer_to_start(int connection, const std::string& message
   }
   if (peer.handle < 0) return answer;
   // EPOLLHUP comes without being asked for: somebody has waited for the process.
-  if (watches_ && watch(peer.handle, 0))
+  if (watches_ && watch(peer.handle, 0)) {
     programs_[peer.handle] = program;
-  else
+    if (program.file != FileKey()) versions_[program.file] = program;
+  } else {
     close(peer.handle);
+  }
   return answer;
 }
 
 void AttendantServer::program_ended(int handle) {
-  Announced program = programs_[handle];
+  const Announced program = programs_[handle];
   programs_.erase(handle);
-  const auto status = status_of(handle);
+  last_program_ = monotonic_time();
+  const auto status = told_end(handle);
   forget_file(handle);
-  if (!status) return;
-  program.end.end.status = *status;
-  const int signal = WIFSIGNALED(*status) ? WTERMSIG(*status) : 0;
+  if (status) note_end_of(program, *status);
+}
+
+void AttendantServer::note_end_of(Announced program, int status) {
+  program.end.end.status = status;
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (program.state == "c") {
     // Test-suites end a hundred thousand processes: only what is unusual is noted.
     if (signal != 0 && duties_.counted) duties_.counted(program.end.end);
@@ -255,6 +256,67 @@ void AttendantServer::program_ended(int handle) {
   if (!program.end.original) faulty_.insert(program.end.images);
   faults_.push_back(program.end);
   note_next_fault();
+}
+
+/// Whether processes of guarded programs may be there.
+bool AttendantServer::watches_families(uint64_t now) const {
+  const auto is_guarded = [](const auto& program) { return program.second.state != "c"; };
+  return watches_ && duties_.fault &&
+         (!families_.empty() || std::ranges::any_of(programs_, is_guarded) ||
+          (!duties_.guarded.empty() && command_ >= 0) ||
+          (!versions_.empty() && now - last_program_ < kDaemons));
+}
+
+static FileKey executed_by(pid_t process) {
+  return file_key(fmt::format("/proc/{}/exe", process));
+}
+
+void AttendantServer::look_at_families() {
+  std::erase_if(members_, [](const auto& each) {  // whoever executes another program is let go
+    const FileKey file = executed_by(each.first);
+    return file != FileKey() && file != each.second.file;
+  });
+  for (const auto& [process, status] :
+       families_.look([this](pid_t each) { return belongs(each); })) {
+    const auto member = members_.find(process);
+    if (member == members_.end()) continue;
+    const Announced program = member->second;
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    // A master may start workers that die again and again.
+    const std::string what =
+        fmt::format("{} {} {}", program.end.images, program.end.original, signal);
+    const uint64_t now = monotonic_time();
+    if (!is_fault(signal) || (noted_.contains(what) && now - noted_[what] < kSameFault)) continue;
+    noted_[what] = now;
+    note_end_of(program, status);
+  }
+  std::erase_if(members_, [&](const auto& each) { return !families_.contains(each.first); });
+}
+
+/// Whether a process that has begun is of a guarded program, but not the one that announced itself.
+bool AttendantServer::belongs(pid_t process) {
+  const pid_t parent = parent_of(process);
+  const Announced* of_parent = nullptr;
+  for (const auto& [handle, program] : programs_) {
+    if (program.end.end.process == process) return false;
+    if (program.end.end.process == parent && program.state != "c") of_parent = &program;
+  }
+  if (!duties_.guarded.empty() && parent == number_) {  // somebody waits for it
+    waited_ = process;
+    return false;
+  }
+  if (waited_ != 0 && parent == waited_) of_parent = &versions_.begin()->second;
+  const FileKey file = executed_by(process);
+  if (file == FileKey()) return false;
+  if (const auto known = members_.find(parent); known != members_.end()) of_parent = &known->second;
+  const auto version = versions_.find(file);
+  if (version == versions_.end() && (of_parent == nullptr || file != executed_by(parent)))
+    return false;
+  Announced program = version != versions_.end() ? version->second : *of_parent;
+  program.end.end.process = process;
+  program.file = file;
+  members_[process] = std::move(program);
+  return true;
 }
 
 void AttendantServer::report() {

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "host/process_watch.h"
 #include "tas/attendant.h"
 #include "tas/opening.h"
 
@@ -27,6 +28,7 @@ class AttendantServer {
   struct Announced {
     std::string state;  // field d of start tables
     AnnouncedEnd end;
+    FileKey file;  // the version's; zeros: an original runs, or it is not known
   };
 
   bool watch(int file, uint32_t events) const;
@@ -37,6 +39,10 @@ class AttendantServer {
   void take_message(int connection);
   char answer_to_start(int connection, const std::string& message);
   void program_ended(int handle);
+  void note_end_of(Announced program, int status);
+  bool watches_families(uint64_t now) const;
+  void look_at_families();
+  bool belongs(pid_t process);
   void worker_ended(int handle);
   void report();
   void note_next_fault();
@@ -48,10 +54,17 @@ class AttendantServer {
   int command_;
   pid_t number_;
   int socket_, begin_, messages_, events_;
-  const bool watches_;                 // the kernel tells how processes end
-  uint64_t shared_ = 0;                // the mount namespace in which others than programs are
-  std::set<int> connections_;          // whose message has not come yet
-  std::map<int, Announced> programs_;  // that run, by pidfd
+  const bool watches_;                     // the kernel tells how processes end
+  uint64_t shared_ = 0;                    // the mount namespace in which others than programs are
+  std::set<int> connections_;              // whose message has not come yet
+  std::map<int, Announced> programs_;      // that run, by pidfd
+  std::map<FileKey, Announced> versions_;  // that programs were started with, by file
+  ProcessWatch families_;                  // processes that programs have forked
+  std::map<pid_t, Announced> members_;     // of families: what to blame
+  pid_t waited_ = 0;           // the program that the maker of Duties::guarded waits for
+  uint64_t last_program_ = 0;  // when a program was there at last
+  std::map<std::string, uint64_t> noted_;  // faults of families, and when
+  int ending_ = -1;                        // Duties::ending
   // By pidfd: the images whose fault is noted, or kOriginal, kWork, kReport, or nothing: a library
   // is made.
   std::map<int, std::string> workers_;

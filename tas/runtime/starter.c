@@ -378,13 +378,18 @@ static void say_that_it_runs_as_it_is(const char* program) {
   CALL3(write, 2, text.text, text.size);
 }
 
-/* Tells the attendant of a start. Whether the original is to run. */
-static int runs_original(const Start* start, const Table* table, char* program, const char* state) {
+/* Tells the attendant of a start, and which file is the version: by that it knows processes that the
+   program forks. Whether the original is to run. */
+static int runs_original(const Start* start, const Table* table, char* program, const char* state,
+                         const char* image) {
   enum { WAIT = 1000 /* milliseconds */ };
   const char* group = field_of(table, program, 'g');
   const char* images = field_of(table, program, 'h');
   const char* attendant = field_of(table, program, 't');
   if (attendant == NULL) return *state == 'o';
+  struct statx version;
+  const int known =
+      image != NULL && CALL5(statx, AT_FDCWD, image, 0, STATX_BASIC_STATS, &version) == 0;
   Text message = text_of("s", state);
   append(&message, " ");
   append(&message, group == NULL ? "0" : group);
@@ -392,6 +397,10 @@ static int runs_original(const Start* start, const Table* table, char* program, 
   append(&message, images == NULL ? "0" : images);
   append(&message, " ");
   append_number(&message, ask_time(ASK_REAL_TIME), 10);
+  append(&message, " ");
+  append_number(&message, known ? device_of(&version) : 0, 16);
+  append(&message, " ");
+  append_number(&message, known ? version.stx_ino : 0, 16);
   append(&message, " ");
   append(&message, start->target);
   const char answer = ask(attendant, message.text, message.size, WAIT);
@@ -419,7 +428,7 @@ static void run(Start* start, long file) {
     image = program = NULL;
   }
   const char* state = field_of(&table, program, 'd');
-  const int original = state != NULL && runs_original(start, &table, program, state);
+  const int original = state != NULL && runs_original(start, &table, program, state, image);
   if (original) image = program = NULL;
   const char* flags = field_of(&table, table.at, 'm'); /* NULL: programs are emulated */
   Text twin;

@@ -164,8 +164,62 @@ def check_interrupted(scratch):
         server.socket.unlink()
 
 
+def check_guard(scratch, way, *command):
+    """The guard sees workers die, in the foreground and in the background, whoever waits for them; the daemon is adopted by
+    whom it would be without Respike."""
+    server = Server(scratch)
+    server.replace_version(3)
+    pids = server.world.folder / "pids"
+
+    def start():
+        words = [word if word != "PROGRAM" else server.program for word in command]
+        return subprocess.Popen([common.RESPIKE, *words, server.socket, way, pids], env=server.world.environment, stderr=subprocess.DEVNULL,
+                                start_new_session=True)  # the master ends its process group
+
+    def stop(process):
+        os.kill(int(pids.read_text().split()[0]), signal.SIGTERM)
+        expect(process.wait(timeout=common.TOOL_TIMEOUT) == 0, f"{process}")
+        common.wait_until(server.nothing_is_left, "server and attendant end")
+        server.socket.unlink()
+        pids.unlink()
+
+    def drive(*words):
+        subprocess.run(server.driver(*words), shell=True, check=True, stdout=subprocess.DEVNULL)
+        common.wait_until(lambda: pids.exists() and len(pids.read_text().split()) == 3, "the workers run")
+
+    def is_guarded():
+        return server.world.show("server")["guarded"]
+
+    process = start()
+    drive(4, "retry")
+    if way == "daemon":
+        expect(process.wait(timeout=common.TOOL_TIMEOUT) == 0, "the command ends at once")
+        parent = pathlib.Path(f"/proc/{pids.read_text().split()[0]}/stat").read_text().rpartition(")")[2].split()[1]
+        name = pathlib.Path(f"/proc/{parent}/comm").read_text()
+        expect("respike" not in name, f"{name} has adopted the daemon")
+    time.sleep(0.5)
+    expect(not is_guarded(), "nobody has died")
+    drive(8, "retry")
+    common.wait_until(is_guarded, "the fault of a worker is noted")
+    expect(server.world.show("server")["fault"]["signal"] == "SIGSEGV", "another signal")
+    stop(process)
+    expect(b"died of SIGSEGV: its original runs" in server.world.ok("list").stderr, "no warning")
+    process = start()  # the original's workers do not die
+    drive(8)
+    stop(process)
+    server.world.ok("mode", "server", "optimized", "--again")
+    process = start()
+    drive(4, "retry")
+    stop(process)
+    expect(not is_guarded(), "nobody has died this time")
+
+
 def cases(scratch):
     checks = {"ways": check_ways, "faults": check_faults, "state": check_state, "errors": check_errors, "interrupted": check_interrupted}
+    if CAN_WATCH:
+        for way in ("workers", "daemon"):
+            checks[f"guard: run, {way}"] = lambda s, w=way: check_guard(s, w, "run", "--guard", "server")
+            checks[f"guard: exec, {way}"] = lambda s, w=way: check_guard(s, w, "exec", "server", "--", "PROGRAM")
     yield from common.named_cases(checks, scratch)
 
 
