@@ -184,12 +184,16 @@ const Platform& platform_of(MachineId machine, bool windows) {
 }
 
 fs::path own_part(std::string_view name) {
-  std::error_code error;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-  if (error)
-    throw Error(fmt::format("where Respike's parts are is not known without it: {}",
-                            error.message()),
-                "/proc/self/exe");
+  // Asked once: in another mount namespace the answer may be another one.
+  static const fs::path folder = [] {
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/exe", error);
+    if (error)
+      throw Error(
+          fmt::format("where Respike's parts are is not known without it: {}", error.message()),
+          "/proc/self/exe");
+    return own.parent_path();
+  }();
   for (const char* other : {"", RESPIKE_PARTS, RESPIKE_COMMANDS}) {
     const fs::path candidate = (folder / other / name).lexically_normal();
     if (access(candidate.c_str(), R_OK) == 0) return candidate;

@@ -264,10 +264,8 @@ void Interception::recall_originals() {
 }
 
 std::string Interception::enter(const Attendant& attendant) {
-  if (!root_is_mount())
-    throw Error(
-        "programs cannot be intercepted: the root folder is no mount, so that mounts would not "
-        "stay private");
+  if (const auto why = make_root_a_mount())
+    throw Error(fmt::format("programs cannot be intercepted: {}", *why));
   before_ = format_rules();
   make_folder();
   Namespace own;

@@ -11,9 +11,12 @@
 // in this case, with all users and groups mapped to themselves; there root may access files of all
 // mapped users and become one of them, but has neither devices nor the network's administration.
 //
-// If the root folder is no mount point, as after chroot, mounts would not stay private.
+// If the root folder is no mount point, as after chroot, mounts would not stay private, and no user
+// namespace can be made. Root can make a mount of the folder that only this process sees: in a
+// mount namespace of its own, a copy of the folder's tree becomes the root of the namespace
+// (make_root_a_mount()). Nothing changes outside, and the process sees the same files as before.
 //
-// Sources: user_namespaces(7), mount_namespaces(7).
+// Sources: user_namespaces(7), mount_namespaces(7), pivot_root(2), "pivot_root(".", ".")".
 
 #include "tas/namespaces.h"
 
@@ -29,8 +32,10 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
+#include "host/platform.h"
 #include "optimizer/base/error.h"
 
 namespace respike {
@@ -110,13 +115,48 @@ std::optional<std::string> enter_as(uid_t user, gid_t group, int flags) {
   return std::nullopt;
 }
 
-}  // namespace
-
 bool root_is_mount() {
   struct statx status {};
   return statx(AT_FDCWD, "/", 0, 0, &status) != 0 ||
          (status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) == 0 ||
          (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+}  // namespace
+
+std::optional<std::string> make_root_a_mount() {
+  constexpr const char* kWhat =
+      "the root folder is no mount, so that mounts would not stay private";
+  if (root_is_mount()) return std::nullopt;
+  if (!has_capability(CAP_SYS_ADMIN) || !has_capability(CAP_SYS_CHROOT))
+    return fmt::format("{}: before chroot, root has to do `mount --bind FOLDER FOLDER`", kWhat);
+  std::error_code error;
+  const auto here = std::filesystem::current_path(error);
+  own_part("");  // afterwards the kernel does not know where this program is
+  const int self = int(syscall(SYS_pidfd_open, getpid(), 0));
+  const bool made = self >= 0 && unshare(CLONE_NEWNS) == 0;
+  const int root = made ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+  // Entering a namespace, also one's own, leads to its root folder, from where its mounts can be
+  // made private.
+  const bool alone = root >= 0 && setns(self, CLONE_NEWNS) == 0 &&
+                     mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0;
+  const int tree =
+      alone ? int(syscall(SYS_open_tree, root, "",
+                          AT_EMPTY_PATH | AT_RECURSIVE | OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC))
+            : -1;
+  const bool entered = tree >= 0 &&
+                       syscall(SYS_move_mount, tree, "", root, "",
+                               MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0 &&
+                       fchdir(tree) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
+                       umount2(".", MNT_DETACH) == 0;
+  const int problem = errno;
+  for (const int file : {self, root, tree})
+    if (file >= 0) close(file);
+  errno = problem;
+  if (made && !entered) throw Error(failure(kWhat));  // no way back
+  if (!made) return failure(kWhat);
+  std::filesystem::current_path(here, error);
+  return std::nullopt;
 }
 
 std::optional<std::string> Namespace::enter(bool with_formats) {

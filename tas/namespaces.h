@@ -10,8 +10,11 @@
 
 namespace respike {
 
-/// Whether the root folder is a mount point: only then can mounts be kept private.
-bool root_is_mount();
+/// Mounts can be kept private only where the root folder is a mount point. If it is none, as after
+/// chroot, puts this process into a mount namespace in which it is one. This process must have one
+/// thread. Returns why that is not possible, as a clause; nothing has changed then. Throws Error if
+/// it fails after something has changed.
+std::optional<std::string> make_root_a_mount();
 
 /// Enters namespaces, in one of three ways, and then may mount; leave() gives up that right. This
 /// process must have one thread.

@@ -69,7 +69,7 @@ Formats formats_for(const Platform& platform) {
 std::optional<std::string> mount_all(const std::vector<Substitution>& substitutions,
                                      const Formats* formats,
                                      const std::function<void()>& while_mounting) {
-  if (!root_is_mount()) return "the root folder is no mount, so that mounts would not stay private";
+  if (auto problem = make_root_a_mount()) return problem;
   Namespace own;
   auto problem = own.enter(formats != nullptr);
   if (problem && formats != nullptr && !formats->required)

@@ -626,6 +626,53 @@ def check_two_names(scratch):
     expect(world.ok("run", "app", link).stdout == b"7\n", "the link leads back")
 
 
+# What pbuilder does, with the host's files in the place of an installed system: sh -c IN_CHROOT sh ROOT OPTION COMMAND...
+# tells on which mount ROOT lies, and whether mounts have changed outside.
+IN_CHROOT = r"""
+umask 022
+root=$1 option=$2; shift 2
+for folder in usr tmp proc etc dev $FOLDERS; do mkdir -p "$root/$folder" && mount --rbind "/$folder" "$root/$folder" || exit 77; done
+for link in bin sbin lib lib64; do [ ! -L /$link ] || ln -sfn usr/$link "$root/$link"; done
+stat -c %m "$root"
+before=$(wc -l < /proc/self/mountinfo)
+chroot $option "$root" "$@"
+status=$?
+[ "$before" = "$(wc -l < /proc/self/mountinfo)" ] || echo "mounts have changed outside"
+exit $status
+"""
+
+
+def check_chroot(scratch):
+    """In a root folder that is no mount, root's commands count and substitute as elsewhere, and nothing changes outside;
+    others are told what to do."""
+    if os.geteuid() != 0:
+        raise Skip("only root may chroot")
+    world = World(scratch)
+    echo = world.folder / "echo"
+    shutil.copy(build_echo(scratch), echo)
+    root = world.folder / "root"
+    folders = {str(pathlib.Path(common.RESPIKE).resolve().parent).strip("/"), str(world.folder).strip("/")}
+    environment = {**world.environment, "FOLDERS": " ".join(each for each in folders if not each.startswith("tmp/"))}
+
+    def inside(*command, option="--"):
+        words = ["unshare", "--mount", "--propagation", "shared", "sh", "-c", IN_CHROOT, "sh", root, option, *command]
+        return common.run_command(words, env=environment)
+
+    probe = inside("true")
+    if probe.status != 0:
+        raise Skip(f"nothing can be mounted here: {probe.stderr}")
+    expect(probe.stdout.strip() != str(root).encode(), "the root folder is a mount")
+    world.ok("register", echo)
+    world.ok("instrument", "echo")
+    for command in (["run", "echo", "a"], ["exec", "echo", "--", echo, "a"], ["exec", "echo", "--", "sh", "-c", f"cd / && {echo} a"]):
+        outcome = inside(common.RESPIKE, *command)
+        expect(outcome.status == 0 and b"[a]\n" in outcome.stdout, f"{command}: {outcome}")
+        expect(b"mount" not in outcome.stderr and b"have changed" not in outcome.stdout, f"{command}: {outcome}")
+    expect(world.images("echo")["echo"]["profile"]["runs"] == 3, "not all runs were counted")
+    outcome = inside(common.RESPIKE, "exec", "echo", "--", "true", option="--userspec=65534:65534")
+    expect(outcome.status == 125 and outcome.stderr.count(b"\n") == 1, f"{outcome}")
+
+
 def main():
     args = common.argument_parser(__doc__).parse_args()
     with common.Scratch() as scratch:
@@ -640,6 +687,7 @@ def main():
             "origin without namespaces": check_origin_without_namespaces,
             "inside a run": check_inside_a_run,
             "odd paths": check_odd_paths,
+            "chroot": check_chroot,
             "two names": check_two_names,
             "registered at once": check_registered_at_once,
             "forgotten at once": check_forgotten_at_once,
