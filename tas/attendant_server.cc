@@ -115,6 +115,7 @@ void AttendantServer::attend() {
         end = monotonic_time();
         if (duties_.ending) ending_ = duties_.ending();
         last_program_ = end;
+        looked = 0;  // what is seen now is noted before the next command goes on
         report();
         for (const int served : {command_, socket_, begin_})
           if (served >= 0) forget_file(served);
@@ -132,7 +133,7 @@ void AttendantServer::attend() {
       }
     }
     const uint64_t now = monotonic_time();
-    if (looks && (now - looked >= kLook * 1'000'000ull || ends)) {
+    if (watches_families(now) && (now - looked >= kLook * 1'000'000ull || ends)) {
       looked = now;
       look_at_families();
     }

@@ -295,6 +295,11 @@ def _exec(context):
     return [context.python(name, script, "--filter", f"^{re.escape(name)}$", jobs=None) for name in context.listed(script)]
 
 
+def _servers(context):
+    script = "tests/peers/server_tests.py"
+    return [context.python(name, script, "--filter", f"^{re.escape(name)}$", jobs=None) for name in context.listed(script)]
+
+
 # Python packages that are none of Debian's are installed into the folder of the build; if that is not possible, the case
 # is skipped.
 INSTALL = """
@@ -419,4 +424,6 @@ PARTS = (  # what is quick and sees much comes first
          SUITES, _peers("suites", "tests/peers/suite_tests.py", "/"), seconds=1800),
     Part("exec", "suites below `respike exec`, which counts and optimizes their programs, some hours",
          (*SUITES, *_named("tests/peers", "exec_tests.py")), _exec, seconds=1800),
+    Part("servers", "lighttpd under load by `respike check --driver`, and with a fault in a worker, ten minutes",
+         (*SUITES, *_named("tests/peers", "server_tests.py")), _servers, seconds=600),
 )  # fmt: skip

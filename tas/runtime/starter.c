@@ -378,8 +378,8 @@ static void say_that_it_runs_as_it_is(const char* program) {
   CALL3(write, 2, text.text, text.size);
 }
 
-/* Tells the attendant of a start, and which file is the version: by that it knows processes that the
-   program forks. Whether the original is to run. */
+/* Tells the attendant of a start, and which file is the version: by that it knows processes that
+   the program forks. Whether the original is to run. */
 static int runs_original(const Start* start, const Table* table, char* program, const char* state,
                          const char* image) {
   enum { WAIT = 1000 /* milliseconds */ };

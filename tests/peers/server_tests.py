@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Servers of Debian's source packages, under load, pass `respike check --driver`; with a fault in a worker they do not,
+and the guard takes the optimized version back.
+
+lighttpd, with a master and workers, under requests of several kinds, is trained by the load itself. The fault is an
+instruction that is none, written into a procedure of the optimized image that only one kind of request comes to."""
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+
+import gcc_sources  # noqa: F401  (its folders of modules)
+import common
+import packages
+import results
+import runner
+import suites
+from common import expect
+
+LOAD = pathlib.Path(__file__).resolve().parent / "inputs" / "http_load.py"
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@dataclasses.dataclass
+class Server:
+    """A server that was built. `driver(kind)`: the load, "usual" or "fault": what comes to the procedure `dies`, too."""
+
+    program: pathlib.Path
+    arguments: list
+    driver: object
+    dies: str
+
+
+# --- lighttpd ---------------------------------------------------------------------------------------
+
+
+def _build_lighttpd(folder):
+    source = packages.source("lighttpd")
+    settings = [f"--prefix={folder}/installed", "CC=gcc", "CFLAGS=-O2 -w", "LDFLAGS=-Wl,--emit-relocs"]
+    settings += [f"--without-{each}" for each in ("pcre2", "zlib", "bzip2", "lua")]
+    build = folder / "build"
+    build.mkdir()
+    packages.checked(["nice", source / "configure", *settings], build, suites.LONGEST_BUILD)
+    packages.checked([*suites.MAKE], build, suites.LONGEST_BUILD)
+    packages.checked([*suites.MAKE, "install"], build, suites.LONGEST_BUILD)
+
+
+def lighttpd(built, scratch):
+    pages, port = scratch / "pages", _free_port()
+    pages.mkdir()
+    for number in range(50):
+        (pages / f"{number}.html").write_text(f"<p>page {number}</p>\n" * (number + 1))
+    configuration = scratch / "lighttpd.conf"
+    configuration.write_text(
+        f'server.document-root = "{pages}"\nserver.port = {port}\nserver.bind = "127.0.0.1"\nserver.max-worker = 2\n'
+        'mimetype.assign = (".html" => "text/html")\n'
+    )
+    driver = f"{sys.executable} {shlex.quote(str(LOAD))} {port}"
+    return Server(
+        program=built / "installed/sbin/lighttpd",
+        arguments=["-D", "-f", str(configuration), "-m", str(built / "installed/lib")],
+        driver=lambda kind: driver + (" ranges" if kind == "fault" else ""),
+        dies="http_range_process",
+    )
+
+
+SERVERS = {"lighttpd": (_build_lighttpd, lighttpd)}
+
+
+# --- One server ---------------------------------------------------------------------------------------
+
+
+class Application:
+    """The server as an application of its own database."""
+
+    def __init__(self, name, server, scratch):
+        self.name, self.server = name, server
+        self.database = scratch / "database" / "profiles.db"
+        self.database.parent.mkdir()
+        self.environment = {**os.environ, "RESPIKE_DB": str(self.database), "HOME": str(self.database.parent)}
+
+    def respike(self, *words, timeout=3600):
+        command = [common.RESPIKE, *map(str, words)]
+        return common.run_command(command, env=self.environment, cwd=self.database.parent, timeout=timeout)
+
+    def ok(self, *words):
+        outcome = self.respike(*words)
+        expect(outcome.status == 0, f"{words}: {outcome}")
+        return outcome
+
+    def serve(self, *how, kind="usual"):
+        """One start of the server by `respike run`, under its load; how the server ended."""
+        command = [common.RESPIKE, "run", *how, self.name, *self.server.arguments]
+        process = subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)  # lighttpd's master ends its whole process group
+        subprocess.run(["sh", "-c", self.server.driver(kind)], stdout=subprocess.DEVNULL, timeout=600, check=False)
+        process.terminate()
+        return process.wait(timeout=120)
+
+    def check(self, kind, runs):
+        outcome = self.respike("check", self.name, "--driver", self.server.driver(kind), "--runs", runs, "--json", "--", *self.server.arguments)
+        expect(outcome.stdout, f"{outcome}")
+        return json.loads(outcome.stdout)
+
+    def break_version(self):
+        """Writes ud2 over the beginning of a procedure of the optimized program."""
+        connection = sqlite3.connect(self.database)
+        query = "select d.id, d.content_hash from derived_image d join build b on b.id = d.build join image i on i.id = b.image "
+        query += "where d.kind = 'optimized' and i.path like ?"
+        number, content = connection.execute(query, (f"%/{self.server.program.name}",)).fetchone()
+        (file,) = pathlib.Path(f"{self.database}.files").glob(f"images/*/{content}")
+        addresses = subprocess.run(["nm", file], capture_output=True, text=True, check=True).stdout
+        address = int(re.search(rf"^(\w+) \w {self.server.dies}$", addresses, re.M)[1], 16)
+        segments = subprocess.run(["readelf", "-lW", file], capture_output=True, text=True, check=True).stdout
+        loads = [[int(n, 16) for n in row] for row in re.findall(r"^ +LOAD +(0x\w+) (0x\w+) 0x\w+ (0x\w+)", segments, re.M)]
+        (offset,) = [at + address - start for at, start, size in loads if start <= address < start + size]
+        file.chmod(0o755)
+        with open(file, "r+b") as image:
+            image.seek(offset)
+            image.write(b"\x0f\x0b")
+        s = file.stat()
+        values = (s.st_size, s.st_mtime_ns, s.st_ino, s.st_ctime_ns, number)
+        connection.execute("update derived_image set file_size=?, file_modified=?, file_inode=?, file_changed=? where id=?", values)
+        connection.commit()
+
+
+def take(name, runs):
+    build, make = SERVERS[name]
+    built = packages._once(f"server-{name}", build)
+    scratch = runner.WORK / "servers" / name
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    server = make(built, scratch)
+    application = Application(name, server, scratch)
+    application.ok("register", server.program, "--name", name)
+    application.ok("instrument", name, "--counters", "atomic")
+    application.serve()
+    application.ok("optimize", name)
+    c = application.check("usual", runs)
+    print(f"{name}: {c['verdict']} (medians {c['median_before']} and {c['median_after']} microseconds, {c['runs']} pairs)", flush=True)
+    expect("behaves" in c["verdict"] and "otherwise" not in c["verdict"] or c["compared"] == "exit status", c["verdict"])
+    expect(c["difference"] == "", c["verdict"])
+    application.break_version()
+    expect(application.check("usual", 2)["difference"] == "", "the load does not come to the fault")
+    c = application.check("fault", 2)
+    print(f"{name}, with a fault: {c['verdict']}", flush=True)
+    expect(c["verdict"].startswith("do not ship: ") and "a process of the server dies by signal 4" in c["verdict"], c["verdict"])
+    application.serve("--guard", kind="fault")
+    common.wait_until(lambda: json.loads(application.ok("show", name, "--json").stdout)["guarded"], "the guard has not seen the fault")
+    fault = json.loads(application.ok("show", name, "--json").stdout)["fault"]
+    expect(fault["signal"] == "SIGILL", f"{fault}")
+    print(f"{name}, with a fault: the guard has taken it back", flush=True)
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0].replace("\n", " "))
+    parser.add_argument("--filter", default="", help="servers: a regular expression")
+    parser.add_argument("--runs", type=int, default=20, help="pairs of runs of the check")
+    parser.add_argument("--list", action="store_true", help="print the names of the servers")
+    args = parser.parse_args()
+    names = [name for name in SERVERS if re.search(args.filter, name)]
+    if args.list:
+        print("\n".join(names))
+        return 0
+    failed = left_out = 0
+    for name in names:
+        try:
+            take(name, args.runs)
+        except packages.Unavailable as reason:
+            print(f"left out {name}: {reason}")
+            left_out += 1
+        except common.Failure as failure:
+            print(f"FAILED {name}: {failure}")
+            failed += 1
+    return results.SKIPPED if names and left_out == len(names) else 1 if failed else 0
+
+
+if __name__ == "__main__":
+    runner.WORK.mkdir(parents=True, exist_ok=True)
+    sys.exit(main())
