@@ -2,7 +2,7 @@
 """Segments and notes of outputs: tools that packages are made with find nothing to say, and data cannot be executed.
 
 Programs and libraries of several linkers and options are rewritten, counted, rewritten again, and counted again. For each
-output: it behaves as the original does; objcopy --only-keep-debug, eu-strip and readelf -l say what they say of the
+output: it behaves as the original does, stripped, too; objcopy --only-keep-debug, eu-strip and readelf -l say what they say of the
 original, which is nothing as a rule; and no executable segment holds read-only tables, unless one of the original does, or
 the input has no room for two more program headers (static programs of glibc, and their
 position-independent kin the second time). Debug information that is split off as
@@ -37,6 +37,13 @@ extern "C" int count(int many) {
 int main(int argc, char**) { std::printf("%d\\n", count(40 + argc)); return 5; }
 #endif
 """
+BARE = """int scale = 3;
+int __attribute__((noinline)) half(int x) { return x % 2 ? x * scale : x / 2; }
+int count(int many) { int sum = 0; for (int i = 0; i < many; ++i) sum += half(i); return sum; }
+#ifdef MAIN
+int main(int argc, char** argv) { return count(40 + argc) & 127; }
+#endif
+"""  # the read-only segment of the library holds unwind tables alone
 CALLER = """#include <stdio.h>
 int count(int many);
 int main(int argc, char** argv) { printf("%d\\n", count(40 + argc)); return 5; }
@@ -52,6 +59,7 @@ PROGRAMS = {
     "lld": ("clang++", ["-fuse-ld=lld"], True),
     "mold": ("clang++", ["-fuse-ld=mold"], True),
     "sysv hash": ("g++", ["-Wl,--hash-style=sysv"], True),
+    "bare": ("gcc", ["-xc"], True),
     "relr": ("g++", ["-Wl,-z,pack-relative-relocs"], True),
 }
 READABLE, WRITABLE, EXECUTABLE = 4, 2, 1
@@ -67,7 +75,7 @@ def build(folder, name, library=False):
     linker = next((option.partition("=")[2] for option in options if option.startswith("-fuse-ld=")), "bfd")
     if not any(shutil.which(prefix + linker) for prefix in ("ld.", "")):
         raise Skip(f"there is no {linker}")
-    (folder / "source.cc").write_text(SOURCE)
+    (folder / "source.cc").write_text(BARE if name == "bare" else SOURCE)
     (folder / "caller.c").write_text(CALLER)
     flags = [compiler, "-O2", "-g", "-w", "-Wl,-q", "-Wl,--build-id", *options, "source.cc"]
     if not library:
@@ -136,6 +144,15 @@ def complaints(image):
 
 def expect_good(image, output, expected, separate, what):
     expect(run(output) == expected, f"{what}: it behaves otherwise: {run(output)}")
+    for tool in filter(shutil.which, ("strip", "llvm-strip")):
+        stripped = output.parent / "stripped" / output.name
+        stripped.parent.mkdir(exist_ok=True)
+        if output.name.endswith(".so"):
+            shutil.copy2(output.parent / "caller", stripped.parent)
+        if common.run_command([tool, "--strip-unneeded", image, "-o", stripped]).status != 0:
+            continue  # llvm-strip 14 refuses static programs whose relocations were kept
+        subprocess.run([tool, "--strip-unneeded", output, "-o", stripped], check=True)
+        expect(run(stripped) == expected, f"{what}, {tool}: it behaves otherwise: {run(stripped)}")
     before, after = complaints(image), complaints(output)
     expect(before == after, f"{what}: tools say {after}, of the original {before}")
     tables = tables_in_code(output)

@@ -7,6 +7,8 @@
 // .data, .text.respike, .symtab. Indices change by that, and every index that a header
 // holds is translated here; symbols are translated when they are encoded.
 //
+// A loaded segment whose sections have all moved away gets one that describes its contents.
+//
 // Sizes are final after this step but for the two string tables.
 
 #include "optimizer/image/elf/sections.h"
@@ -20,6 +22,8 @@ namespace respike::elf {
 namespace ELF = llvm::ELF;
 
 namespace {
+
+constexpr std::string_view kPlaceholderName = ".replaced.respike";
 
 uint32_t input_count(const Image& input) {
   return static_cast<uint32_t>(input.sections.size());
@@ -134,16 +138,58 @@ std::vector<std::pair<uint64_t, uint32_t>> added_segment_sections(const Image& i
   return result;
 }
 
-/// The numbers of the output's sections, in order.
+/// Loaded segments that have no section any more. Their contents stay, but `strip` would take them
+/// out and leave a segment that is not at the same place within a page as in the file, which
+/// dynamic linkers refuse. Example: the read-only segment of a library that holds unwind tables
+/// alone.
+std::vector<uint32_t> emptied_segments(const Image& input, const NewImage& output,
+                                       std::span<const Fate> fates) {
+  std::vector<uint64_t> kept;  // addresses
+  std::vector<bool> moves(input.sections.size());
+  for (const auto& moved : output.moved) {
+    moves[moved.section] = true;
+    if (stays_in_segment(input, moved)) kept.push_back(moved.address);
+  }
+  for (uint32_t i = 1; i < fates.size(); ++i)
+    if (fates[i] == Fate::kept && !moves[i] && input.sections[i].allocated() &&
+        input.sections[i].size != 0)
+      kept.push_back(input.sections[i].address);
+  std::vector<uint32_t> emptied;
+  for (uint32_t i = 0; i < input.segments.size(); ++i) {
+    const Segment& segment = input.segments[i];
+    if (!segment.loaded() || segment.file_size == 0 || segment.offset == 0) continue;
+    const auto holds = [&](uint64_t address) {
+      return address - segment.address < segment.memory_size;
+    };
+    const bool had_sections = std::ranges::any_of(
+        input.sections, [&](const Section& s) { return s.allocated() && holds(s.address); });
+    if (had_sections && std::ranges::none_of(kept, holds)) emptied.push_back(i);
+  }
+  return emptied;
+}
+
+/// The numbers of the output's sections, in order. `emptied`: segments, which get sections with the
+/// last numbers.
 std::vector<uint32_t> order_sections(const Image& input, const NewImage& output,
-                                     const SegmentPlan* plan) {
-  const std::vector<Fate> fates = decide_fates(input, output, plan);
+                                     const SegmentPlan* plan, std::span<const Fate> fates,
+                                     std::span<const uint32_t> emptied) {
   std::vector<uint32_t> order;
   size_t after_allocated = 1;
   for (uint32_t i = 0; i < fates.size(); ++i) {
     if (fates[i] != Fate::kept) continue;
     order.push_back(i);
     if (input.sections[i].allocated()) after_allocated = order.size();
+  }
+  const auto tables = std::ranges::count(output.relocations, 0u, &RelocationTable::section);
+  uint32_t placeholder = input_count(input) + static_cast<uint32_t>(output.added.size() + tables);
+  for (const uint32_t segment : emptied) {
+    const auto behind =
+        std::find_if(order.begin() + 1, order.begin() + after_allocated, [&](uint32_t number) {
+          return input.sections[number].allocated() &&
+                 input.sections[number].address > input.segments[segment].address;
+        });
+    order.insert(behind, placeholder++);
+    ++after_allocated;
   }
   for (const auto& [address, number] : added_segment_sections(input, output, plan))
     order.insert(order.begin() + after_allocated++, number);
@@ -161,8 +207,13 @@ std::vector<uint32_t> order_sections(const Image& input, const NewImage& output,
 class Describer {
  public:
   Describer(const Image& input, const NewImage& output, const SegmentPlan* plan,
-            std::span<const Symbol> symbols, SectionTable& table)
-      : input_(input), output_(output), plan_(plan), symbols_(symbols), table_(table) {
+            std::span<const Symbol> symbols, std::span<const uint32_t> emptied, SectionTable& table)
+      : input_(input),
+        output_(output),
+        plan_(plan),
+        symbols_(symbols),
+        emptied_(emptied),
+        table_(table) {
     in_block_.resize(input.sections.size());
     if (plan != nullptr)
       for (const uint32_t section : plan->block.sections) in_block_[section] = true;
@@ -176,13 +227,16 @@ class Describer {
     const uint32_t inputs = input_count(input_);
     if (number < inputs) return describe_input_section(number);
     if (number < inputs + output_.added.size()) return describe_added_section(number);
-    return describe_new_table(number);
+    const size_t others = table_.index.size() - emptied_.size();
+    if (number < others) return describe_new_table(number);
+    return describe_placeholder(number, input_.segments[emptied_[number - others]]);
   }
 
  private:
   OutputSection describe_input_section(uint32_t number) const;
   OutputSection describe_added_section(uint32_t number) const;
   OutputSection describe_new_table(uint32_t number);
+  OutputSection describe_placeholder(uint32_t number, const Segment& segment) const;
   void translate_indices(OutputSection& section) const;
   std::span<const uint8_t> changed(const Section& section) const {
     return std::span(output_.contents).subspan(section.offset, section.size);
@@ -192,6 +246,7 @@ class Describer {
   const NewImage& output_;
   const SegmentPlan* plan_;
   std::span<const Symbol> symbols_;
+  std::span<const uint32_t> emptied_;  // segments
   SectionTable& table_;
   std::vector<bool> in_block_;                              // by number
   std::vector<const NewImage::MovedSection*> moved_;        // by number
@@ -289,6 +344,21 @@ OutputSection Describer::describe_new_table(uint32_t number) {
   return result;
 }
 
+/// Contents of a segment that no section describes; they stay where they are.
+OutputSection Describer::describe_placeholder(uint32_t number, const Segment& segment) const {
+  OutputSection result;
+  result.number = number;
+  result.name = kPlaceholderName;
+  result.type = ELF::SHT_PROGBITS;
+  result.flags = flags_of(Section::kAllocated);
+  if ((segment.rights & Segment::kWritable) != 0) result.flags |= ELF::SHF_WRITE;
+  if ((segment.rights & Segment::kExecutable) != 0) result.flags |= ELF::SHF_EXECINSTR;
+  result.address = segment.address;
+  result.offset = segment.offset;
+  result.size = segment.file_size;
+  return result;
+}
+
 /// The rewriter's sections lie behind what the segment starts with, without overlap.
 void check_added_segment(const Image& input, const NewImage& output, const SegmentPlan& plan,
                          SectionTable& table) {
@@ -370,10 +440,13 @@ void check_request(const Image& input, const NewImage& output) {
 SectionTable describe_sections(const Image& input, const NewImage& output, const SegmentPlan* plan,
                                std::span<const Symbol> symbols) {
   SectionTable table;
-  const auto order = order_sections(input, output, plan);
+  const std::vector<Fate> fates = decide_fates(input, output, plan);
+  const std::vector<uint32_t> emptied = emptied_segments(input, output, fates);
+  const auto order = order_sections(input, output, plan, fates, emptied);
   require(input, order.size() < kFirstReservedSection, "there are too many sections");
   uint32_t next = input_count(input) + static_cast<uint32_t>(output.added.size());
-  table.index.resize(next + output.relocations.size());
+  const auto tables = std::ranges::count(output.relocations, 0u, &RelocationTable::section);
+  table.index.resize(next + static_cast<size_t>(tables) + emptied.size());
   for (uint32_t i = 0; i < order.size(); ++i) table.index[order[i]] = i;
   table.tables.resize(table.index.size());
   for (const RelocationTable& relocations : output.relocations)
@@ -387,7 +460,7 @@ SectionTable describe_sections(const Image& input, const NewImage& output, const
     require(input, needed == 0 || (table.index[needed] != 0 && !input.sections[needed].allocated()),
             "symbols or names are dropped, or lie in a loaded section");
 
-  Describer describer(input, output, plan, symbols, table);
+  Describer describer(input, output, plan, symbols, emptied, table);
   table.sections.reserve(order.size());
   for (const uint32_t number : order) table.sections.push_back(describer.describe(number));
   if (plan != nullptr) check_added_segment(input, output, *plan, table);
