@@ -153,6 +153,8 @@ def expect_good(image, output, expected, separate, what):
             continue  # llvm-strip 14 refuses static programs whose relocations were kept
         subprocess.run([tool, "--strip-unneeded", output, "-o", stripped], check=True)
         expect(run(stripped) == expected, f"{what}, {tool}: it behaves otherwise: {run(stripped)}")
+        names = [common.run_command(["nm", "-D", file]).stdout.decode() for file in (output, stripped)]
+        expect(names[0] == names[1], f"{what}, {tool}: dynamic symbols were {names[0]}, are {names[1]}")
     before, after = complaints(image), complaints(output)
     expect(before == after, f"{what}: tools say {after}, of the original {before}")
     tables = tables_in_code(output)

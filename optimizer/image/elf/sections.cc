@@ -3,9 +3,9 @@
 // A section of the input stays, moves into the added segment or is dropped; the rewriter's request
 // brings new sections. The header table keeps the input's order, except that the sections of the
 // added segment come, sorted by address, after all other allocated sections: so the table stays
-// sorted by address, as tools expect. Example: .text, .data, .symtab of an input become .text,
-// .data, .text.respike, .symtab. Indices change by that, and every index that a header
-// holds is translated here; symbols are translated when they are encoded.
+// sorted by address, as tools expect, but for dynamic symbols. Example: .text, .data, .symtab of an
+// input become .text, .data, .text.respike, .symtab. Indices change by that, and every index that a
+// header holds is translated here; symbols are translated when they are encoded.
 //
 // A loaded segment whose sections have all moved away gets one that describes its contents.
 //
@@ -168,6 +168,46 @@ std::vector<uint32_t> emptied_segments(const Image& input, const NewImage& outpu
   return emptied;
 }
 
+/// GNU's strip and objcopy read a section before what refers to it, and write sections in that
+/// order; but the numbers of sections in dynamic symbols stay. So the order is theirs: dynamic
+/// symbols that have moved precede relocations by these symbols, and relocations that an input kept
+/// for a section follow that section.
+void put_in_reading_order(const Image& input, std::vector<uint32_t>& order) {
+  const auto type = [&](uint32_t number) {
+    return number < input.sections.size() ? input.sections[number].raw.type
+                                          : uint32_t{ELF::SHT_NULL};
+  };
+  if (const auto symbols = std::ranges::find(order, uint32_t{ELF::SHT_DYNSYM}, type);
+      symbols != order.end()) {
+    const auto relocations = std::find_if(order.begin(), symbols, [&](uint32_t number) {
+      return type(number) == ELF::SHT_RELA && input.sections[number].allocated() &&
+             input.sections[number].raw.link == *symbols;
+    });
+    std::rotate(relocations, symbols, symbols + 1);
+  }
+  std::vector<bool> present(input.sections.size()), follows(input.sections.size());
+  for (const uint32_t number : order)
+    if (number < present.size()) present[number] = true;
+  std::vector<std::vector<uint32_t>> followers(input.sections.size());
+  for (const RelocationTable& table : input.relocations) {
+    const uint32_t target = input.sections[table.section].raw.info;
+    if (table.section == 0 || !present[table.section] || type(target) == ELF::SHT_RELA ||
+        target >= present.size() || !present[target])
+      continue;
+    follows[table.section] = true;
+    followers[target].push_back(table.section);
+  }
+  std::vector<uint32_t> ordered;
+  ordered.reserve(order.size());
+  for (const uint32_t number : order) {
+    if (number < follows.size() && follows[number]) continue;
+    ordered.push_back(number);
+    if (number < followers.size())
+      ordered.insert(ordered.end(), followers[number].begin(), followers[number].end());
+  }
+  order = std::move(ordered);
+}
+
 /// The numbers of the output's sections, in order. `emptied`: segments, which get sections with the
 /// last numbers.
 std::vector<uint32_t> order_sections(const Image& input, const NewImage& output,
@@ -193,6 +233,7 @@ std::vector<uint32_t> order_sections(const Image& input, const NewImage& output,
   }
   for (const auto& [address, number] : added_segment_sections(input, output, plan))
     order.insert(order.begin() + after_allocated++, number);
+  put_in_reading_order(input, order);
   uint32_t next = input_count(input);
   for (const auto& added : output.added) {
     if ((added.properties & Section::kAllocated) == 0) order.push_back(next);
