@@ -4,11 +4,12 @@ package Debian::Respike::Conf;
 use strict;
 use warnings;
 
-use Debian::Debhelper::Dh_Lib qw(doit error);
+use Debian::Debhelper::Dh_Lib qw(%dh doit error is_udeb tmpdir);
 use Dpkg::Control::HashCore;
+use File::Find qw(find);
 
 use Exporter qw(import);
-our @EXPORT = qw(read_conf files_of respike skipped $PROFILES $WORK);
+our @EXPORT = qw(read_conf files_of in_packages respike skipped $PROFILES $WORK);
 
 our $PROFILES = 'debian/respike.profiles';
 our $WORK = 'debian/.debhelper/respike';
@@ -40,6 +41,20 @@ sub files_of {
 		push(@files, grep { !$seen{$_}++ } @found);
 	}
 	return @files;
+}
+
+# Calls a function for each file, no link, in the packages that are built: its path, and its path in the package.
+sub in_packages {
+	my ($function) = @_;
+	for my $package (@{$dh{DOPACKAGES}}) {
+		my $folder = tmpdir($package);
+		next if !-d $folder || is_udeb($package);
+		find({no_chdir => 1, wanted => sub {
+			my $file = $File::Find::name;
+			$function->($file, substr($file, length $folder)) if -f $file && !-l $file;
+		}}, $folder);
+	}
+	return;
 }
 
 # Runs a command of respike in a database of the build; messages of the build show it.

@@ -300,6 +300,11 @@ def _servers(context):
     return [context.python(name, script, "--filter", f"^{re.escape(name)}$", jobs=None) for name in context.listed(script)]
 
 
+def _debian(context):
+    script = "tests/peers/debian_tests.py"
+    return [context.python(name, script, "--filter", f"^{re.escape(name)}$", jobs=None) for name in context.listed(script)]
+
+
 # Python packages that are none of Debian's are installed into the folder of the build; if that is not possible, the case
 # is skipped.
 INSTALL = """
@@ -426,4 +431,6 @@ PARTS = (  # what is quick and sees much comes first
          (*SUITES, *_named("tests/peers", "exec_tests.py")), _exec, seconds=1800),
     Part("servers", "lighttpd under load by `respike check --driver`, and with a fault in a worker, ten minutes",
          (*SUITES, *_named("tests/peers", "server_tests.py")), _servers, seconds=600),
+    Part("debian", "bzip2 and Lua as Debian packages that dh_respike optimizes, built three times",
+         (*SUITES, "packaging", *_named("tests/peers", "debian_tests.py")), _debian, seconds=120),
 )  # fmt: skip

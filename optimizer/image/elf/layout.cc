@@ -167,6 +167,8 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
   const uint64_t end = std::max(free, first->address + first->file_size);
   if (block.start < end && end < needed && !is_padding(image, end, needed)) return std::nullopt;
   if (block.sections.empty()) block.start = block.end;
+  // A damaged program header may describe more than the segment has.
+  if (!block.empty() && block.end > first->address + first->file_size) return std::nullopt;
   if (has_references(image, block)) return std::nullopt;
   return block;
 }
@@ -236,13 +238,23 @@ std::optional<size_t> growable_segment(const Image& image) {
   return before;
 }
 
+/// Whether an earlier rewriting added the segment, or added code to it.
+bool has_added_code(const Image& image, const Segment& segment) {
+  return std::ranges::any_of(image.sections, [&](const Section& section) {
+    return section.name == ".text.respike" && section.address >= segment.address &&
+           section.address < end_of(segment);
+  });
+}
+
 /// The segment of tables that an earlier rewriting added behind its code, when it can grow.
 std::optional<size_t> growable_tables(const Image& image) {
   const auto growable = growable_segment(image);
   if (!growable || image.segments[*growable].executable()) return std::nullopt;
   for (size_t i = *growable; i-- > 0;)
     if (const Segment& segment = image.segments[i]; segment.loaded())
-      return segment.executable() && !segment.writable() ? growable : std::nullopt;
+      return segment.executable() && !segment.writable() && has_added_code(image, segment)
+                 ? growable
+                 : std::nullopt;
   return std::nullopt;
 }
 
@@ -278,23 +290,21 @@ bool separates_code(const Image& image) {
   return true;
 }
 
-/// The first address behind the program headers.
-uint64_t behind_headers(const Image& image) {
+/// The first address behind the program headers; nullopt where they are not directly behind the ELF
+/// header, or not loaded with it.
+std::optional<uint64_t> behind_headers(const Image& image) {
   const auto* header = reinterpret_cast<const FileHeader*>(image.file.data());
   const auto first = std::find_if(image.segments.begin(), image.segments.end(),
                                   [](const Segment& segment) { return segment.loaded(); });
-  if (header->e_phoff != sizeof(FileHeader) || first->offset != 0)
-    throw Error(
-        "no segment can be added: the program headers are not directly behind the ELF "
-        "header, or not loaded with it: link the image without -N or -n",
-        image.path);
+  if (header->e_phoff != sizeof(FileHeader) || first->offset != 0) return std::nullopt;
   return first->address + header->e_phoff + image.segments.size() * sizeof(ProgramHeader);
 }
 
 /// Makes room for `count` more program headers by moving the block; false when that cannot be done.
 bool move_block(const Image& image, size_t count, SegmentPlan& plan) {
-  const uint64_t free = behind_headers(image);
-  auto block = find_block(image, free, free + count * sizeof(ProgramHeader));
+  const auto free = behind_headers(image);
+  if (!free) return false;
+  auto block = find_block(image, *free, *free + count * sizeof(ProgramHeader));
   if (!block) return false;
   const uint64_t alignment = block_alignment(image, *block);
   if (alignment > plan.alignment) return false;
@@ -314,6 +324,11 @@ bool move_block(const Image& image, size_t count, SegmentPlan& plan) {
 
 /// Makes room for one program header by giving up a note's.
 void give_up_note(const Image& image, size_t count, SegmentPlan& plan) {
+  if (!behind_headers(image))
+    throw Error(
+        "no segment can be added: the program headers are not directly behind the ELF "
+        "header, or not loaded with it: link the image without -N or -n",
+        image.path);
   for (size_t i = 0; i < image.segments.size() && count == 1; ++i)
     if (image.segments[i].raw.type == ELF::PT_NOTE) plan.replaced = i;
   plan.where.hides_notes = plan.replaced.has_value();

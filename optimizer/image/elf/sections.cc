@@ -225,7 +225,7 @@ std::vector<uint32_t> order_sections(const Image& input, const NewImage& output,
   for (const uint32_t segment : emptied) {
     const auto behind =
         std::find_if(order.begin() + 1, order.begin() + after_allocated, [&](uint32_t number) {
-          return input.sections[number].allocated() &&
+          return number < input.sections.size() && input.sections[number].allocated() &&
                  input.sections[number].address > input.segments[segment].address;
         });
     order.insert(behind, placeholder++);

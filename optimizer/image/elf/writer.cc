@@ -229,6 +229,7 @@ void Writer::place_segment() {
   for (const OutputSection& section : table_.sections)
     if (section.in_added_segment)
       segment_end_ = std::max(segment_end_, section.address + section.size);
+  if (!plan_->block.empty()) segment_end_ = std::max(segment_end_, plan_->block.moved_end());
   if (plan_->extended) {
     const Segment& segment = input_.segments[*plan_->extended];
     segment_start_ = segment.offset + (address - segment.address);
