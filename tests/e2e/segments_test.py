@@ -245,11 +245,36 @@ def check_split(name, library, scratch):
     expect(re.search(r"#1 .* count \(many=.*\) at source.cc:\d+", text), f"gdb says {text[-500:]} {said.stderr.decode()[-300:]}")
 
 
+ALONE = """int data = 3; int *pointer = &data;
+int __attribute__((noinline)) g(int x) { return x * 3 + *pointer; }
+int __attribute__((noinline)) f(int x) { return x > 2 ? g(x) * 2 : g(x + 1) - 1; }
+void _start(void) { int r = f(data); __asm__ volatile("syscall" :: "a"(60), "D"(r)); }
+"""
+
+
+def check_wide_note(scratch):
+    """A damaged program header of notes, which reach up to the code: no block of that size moves."""
+    if platform.machine() != "x86_64":
+        raise Skip("programs of x86-64 run on such hosts only")
+    folder = scratch.folder()
+    (folder / "alone.c").write_text(ALONE)
+    flags = "-O1 -fno-asynchronous-unwind-tables -nostdlib -static -Wl,-q,-Ttext=0x10000000,--build-id".split()
+    subprocess.run(["gcc", *flags, "alone.c", "-o", "image"], cwd=folder, check=True)
+    data = bytearray((folder / "image").read_bytes())
+    for at in range(number(data, 0x20, 8), number(data, 0x20, 8) + 56 * number(data, 0x38, 2), 56):
+        if number(data, at, 4) == 4:
+            struct.pack_into("<Q", data, at + 40, 0x10000000 - 8 - number(data, at + 16, 8))
+    (folder / "image").write_bytes(data)
+    common.optimize(folder / "image", folder / "output", "--layout", "random", "--seed", "1")
+    expect(run(folder / "output") == run(folder / "image"), "it behaves otherwise")
+
+
 def cases(scratch):
     for name in PROGRAMS:
         yield common.Case(f"program {name}", lambda n=name: check_program(n, False, scratch))
         if "static" not in name and name != "fixed":
             yield common.Case(f"library {name}", lambda n=name: check_program(n, True, scratch))
+    yield common.Case("wide note", lambda: check_wide_note(scratch))
     yield common.Case("sizes", lambda: check_size(scratch))
     for name in ("pie", "lld", "static"):
         yield common.Case(f"split program {name}", lambda n=name: check_split(n, False, scratch))
