@@ -61,7 +61,8 @@ std::string written(const Image& image, const UnwindTables& tables, const Unwind
   std::string text;
   for (const NewUnwindTable& table :
        unwind_format_of(image)->write({image, tables, std::span(&range, 1), kText + 0x100000}))
-    text += fmt::format("{}{} +{:x} {}", text.empty() ? "" : ", ", table.section->name,
+    text += fmt::format("{}{} +{:x} {}", text.empty() ? "" : ", ",
+                        table.section != nullptr ? table.section->name : table.name,
                         table.address - kText, table.contents.empty() ? "empty" : "filled");
   return text;
 }
@@ -92,7 +93,7 @@ TEST(UnwindFormats, OwnTheirSections) {
     EXPECT_FALSE(is_unwind_section(name)) << name;
 }
 
-/// Each section that there is gets new contents, and no other section does.
+/// Each section that there is gets new contents; exception tables without a section get one.
 TEST(UnwindFormats, WriteTheSectionsThatThereAre) {
   const UnwindTables tables = one_state();
   const UnwindRange plain{.start = kText, .end = kText + 8, .owner = 1, .state = 0};
@@ -100,7 +101,8 @@ TEST(UnwindFormats, WriteTheSectionsThatThereAre) {
   caught.lsda = 0;
   const Sections frames({".text", ".eh_frame"});
   EXPECT_EQ(written(frames.image, tables, plain), ".eh_frame +100000 filled");
-  EXPECT_EQ(written(frames.image, tables, caught), ".eh_frame +100000 filled");
+  EXPECT_EQ(written(frames.image, tables, caught),
+            ".eh_frame +100000 filled, .gcc_except_table.respike +100030 filled");
   EXPECT_EQ(written(frames.image, UnwindTables{}, UnwindRange{}), "");
   const Sections all({".text", ".eh_frame", ".gcc_except_table", ".eh_frame_hdr"});
   EXPECT_EQ(written(all.image, tables, plain),
