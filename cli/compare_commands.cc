@@ -336,7 +336,7 @@ void add_driver_options(CLI::App& command, simulator::Driver& driver) {
       ->needs(with);
   command
       .add_option("--stop-within", driver.seconds, "the seconds that the server may take to stop")
-      ->check(CLI::Range(1u, 86400u))
+      ->check(whole_number_between(1, 86400))
       ->capture_default_str()
       ->needs(with);
 }
@@ -392,8 +392,10 @@ void add_compare_commands(CLI::App& app, const SharedDatabase& database,
   });
   check->add_option("NAME", checked->name, "application")->required();
   check
-      ->add_option("--runs", checked->runs,
-                   "of each version, at least 2; by default 3 on a model, 15 to 25 without one")
+      ->add_option(
+          "--runs", checked->runs,
+          "of each version, at least 2; by default 3 on a model, 15 to 25 without one, 10 to "
+          "25 with --driver")
       ->check(whole_number_between(2, 100'000));
   add_model_options(*check, checked->model);
   add_driver_options(*check, checked->driver);

@@ -147,9 +147,9 @@ void print_comparison(const TimeComparison& c) {
     fmt::print("speedup                 none: the {} vary more than they differ\n",
                c.by_cycles ? "cycles" : "times");
   fmt::print("same output             {}\n",
-             c.output_varies        ? "not compared: the driver prints something else each time"
-             : c.difference.empty() ? "yes"
-                                    : "no");
+             !c.difference.empty() ? "no"
+             : c.output_varies     ? "not compared: the driver prints something else each time"
+                                   : "yes");
 }
 
 void note_times(const std::string& why_timed, const std::string& uncounted) {

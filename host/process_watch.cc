@@ -47,10 +47,11 @@ struct PidfdInfo {
 constexpr uint64_t kPidfdInfoExit = 1 << 3;
 constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
 
-std::set<pid_t> all_processes() {
-  std::set<pid_t> processes;
+/// nullopt: they cannot be read, for lack of files or memory.
+std::optional<std::set<pid_t>> all_processes() {
   DIR* folder = opendir("/proc");
-  if (folder == nullptr) return processes;
+  if (folder == nullptr) return std::nullopt;
+  std::set<pid_t> processes;
   while (const dirent* entry = readdir(folder))
     if (const int number = std::atoi(entry->d_name); number > 0) processes.insert(number);
   closedir(folder);
@@ -89,7 +90,9 @@ ProcessWatch::~ProcessWatch() {
 }
 
 std::vector<ProcessWatch::End> ProcessWatch::look(const std::function<bool(pid_t)>& belongs) {
-  const std::set<pid_t> present = all_processes();
+  const auto processes = all_processes();
+  if (!processes) return {};  // the next look sees it
+  const std::set<pid_t>& present = *processes;
   std::vector<End> ends;
   std::vector<pid_t> gone;
   for (const auto& [process, handle] : members_) {

@@ -39,6 +39,10 @@ class ProcessWatch {
   /// how processes of the set have ended meanwhile, of which the kernel tells that.
   std::vector<End> look(const std::function<bool(pid_t)>& belongs);
 
+  /// To be called when there are no looks for some time: meanwhile numbers of processes that do not
+  /// belong to the set may become those of processes that do.
+  void forget_others() { others_.clear(); }
+
   bool contains(pid_t process) const { return members_.contains(process); }
   bool empty() const { return members_.empty(); }
   /// Process numbers and pidfds.

@@ -98,6 +98,11 @@ bool is_fault(int signal) {
   return std::ranges::find(kFaults, signal) != kFaults.end();
 }
 
+/// By a pidfd: the process's number may be another one's by now.
+void send_signal(int handle, int signal) {
+  syscall(SYS_pidfd_send_signal, handle, signal, nullptr, 0);
+}
+
 /// The last line of a file that says something.
 std::string last_line(int file) {
   std::array<char, 2048> block;
@@ -223,12 +228,12 @@ void Server::ask_to_stop() {
   }
   look();
   for (const auto& [process, handle] : watch_.members())
-    if (parent_of(process) == getpid()) kill(process, SIGTERM);
+    if (parent_of(process) == getpid()) send_signal(handle, SIGTERM);
 }
 
 void Server::kill_all() {
   look();
-  for (const auto& [process, handle] : watch_.members()) kill(process, SIGKILL);
+  for (const auto& [process, handle] : watch_.members()) send_signal(handle, SIGKILL);
 }
 
 Report Server::run_to_end() {

@@ -106,7 +106,7 @@ void AttendantServer::attend() {
   for (;;) {
     std::array<struct epoll_event, 64> events{};
     const bool looks = watches_families(monotonic_time());
-    const bool ends = end != 0 && (ending_ >= 0 || families_.empty());
+    const bool ends = end != 0 && (ending_ >= 0 || !looks);
     const int pause = ends ? kSecond / 50 : looks ? kLook : kSecond;
     const int count = epoll_wait(events_, events.data(), int(events.size()), pause);
     for (int i = 0; i < count; ++i) {  // in the order in which they happened
@@ -133,12 +133,14 @@ void AttendantServer::attend() {
       }
     }
     const uint64_t now = monotonic_time();
-    if (watches_families(now) && (now - looked >= kLook * 1'000'000ull || ends)) {
+    if (!watches_families(now)) {
+      families_.forget_others();
+    } else if (now - looked >= kLook * 1'000'000ull || ends) {
       looked = now;
       look_at_families();
     }
     if (end != 0 && is_done(now - end)) {
-      if (!watches_families(now)) _exit(0);
+      if (!watches_families(now) && faults_.empty()) _exit(0);
       if (ending_ >= 0) close(ending_);  // nobody shall wait for daemons
       ending_ = -1;
     }

@@ -122,17 +122,9 @@ bool root_is_mount() {
          (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-}  // namespace
-
-std::optional<std::string> make_root_a_mount() {
-  constexpr const char* kWhat =
-      "the root folder is no mount, so that mounts would not stay private";
-  if (root_is_mount()) return std::nullopt;
-  if (!has_capability(CAP_SYS_ADMIN) || !has_capability(CAP_SYS_CHROOT))
-    return fmt::format("{}: before chroot, root has to do `mount --bind FOLDER FOLDER`", kWhat);
-  std::error_code error;
-  const auto here = std::filesystem::current_path(error);
-  own_part("");  // afterwards the kernel does not know where this program is
+/// Enters a mount namespace whose root is a copy of the root folder's tree. Returns 0, or the error
+/// of the system call that failed; there is no way back then.
+int enter_copy_of_root() {
   const int self = int(syscall(SYS_pidfd_open, getpid(), 0));
   const bool made = self >= 0 && unshare(CLONE_NEWNS) == 0;
   const int root = made ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -149,12 +141,40 @@ std::optional<std::string> make_root_a_mount() {
                                MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0 &&
                        fchdir(tree) == 0 && syscall(SYS_pivot_root, ".", ".") == 0 &&
                        umount2(".", MNT_DETACH) == 0;
-  const int problem = errno;
+  const int problem = entered ? 0 : errno;
   for (const int file : {self, root, tree})
     if (file >= 0) close(file);
-  errno = problem;
-  if (made && !entered) throw Error(failure(kWhat));  // no way back
-  if (!made) return failure(kWhat);
+  return problem;
+}
+
+/// What enter_copy_of_root() returns, tried in a process of its own, made without an exit signal.
+int try_to_enter_copy_of_root() {
+  const long trial = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
+  if (trial == 0) _exit(enter_copy_of_root());
+  int status = 0;
+  if (trial < 0 || waitpid(pid_t(trial), &status, __WCLONE) != trial) return errno;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;  // a filter of system calls may kill
+}
+
+}  // namespace
+
+std::optional<std::string> make_root_a_mount() {
+  constexpr const char* kWhat =
+      "the root folder is no mount, so that mounts would not stay private";
+  if (root_is_mount()) return std::nullopt;
+  if (!has_capability(CAP_SYS_ADMIN) || !has_capability(CAP_SYS_CHROOT))
+    return fmt::format("{}: before chroot, root has to do `mount --bind FOLDER FOLDER`", kWhat);
+  std::error_code error;
+  const auto here = std::filesystem::current_path(error);
+  try {
+    own_part("");  // afterwards the kernel does not know where this program is
+  } catch (const Error& without_proc) {
+    return fmt::format("{}: {}", kWhat, without_proc.what());
+  }
+  errno = try_to_enter_copy_of_root();
+  if (errno != 0) return failure(kWhat);
+  errno = enter_copy_of_root();
+  if (errno != 0) throw Error(failure(kWhat));
   std::filesystem::current_path(here, error);
   return std::nullopt;
 }

@@ -333,6 +333,7 @@ def usage_messages(image, scratch):
     yield ["image", "info", image, "--json=maybe"], "image info: --json takes no value"
     yield ["prune", "--keep", "0"], 'prune: --keep: "0" is no number from 1 to 1000000'
     yield ["check", "app", "--runs", "x", "--"], 'check: --runs: "x" is no number from 2 to 100000'
+    yield ["check", "app", "--driver", "true", "--stop-within", "0", "--"], 'check: --stop-within: "0" is no number from 1 to 86400'
     yield ["optimize", "app", "--half-life", "0"], '--half-life: "0" is no number above 0'
     yield ["optimize", "app", "--half-life", "2", "--profile", profile], "exclude each other"
     yield ["export", "app", out, "--root", out], "exclude each other"

@@ -102,6 +102,10 @@ def check_faults(scratch):
     server.replace_version(2)
     status, c = server.check("workers", server.driver(20), "--runs", "8")
     expect(status == 1 and c["verdict"].startswith("do not ship: it is slower, by ") and c["measurable"], c)
+    server.replace_version(4)  # then Respike ends the driver
+    outcome = server.run("compare", "plain", server.driver(2, "time"), "--stop-within", "1")
+    text = "server: the optimized version does not behave like the original: a process of the server dies by signal 11 (Segmentation fault)\n"
+    expect(outcome.status == 1 and outcome.stderr.decode().endswith(text) and b"\nsame output             no\n" in outcome.stdout, outcome)
 
 
 def check_state(scratch):

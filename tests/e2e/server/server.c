@@ -11,7 +11,7 @@
      server N work                        does so much work without a client
 
    PIDS: a file for the numbers of master and workers. KIND is a fault: 0 none; 1 another result; 2 works longer; 3 the
-   process that works dies at numbers that are multiples of 10. */
+   process that works dies at numbers that are multiples of 10; 4 dies at start. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -119,6 +119,7 @@ int main(int count, char** arguments) {
     return 3;
   }
   if (!strcmp(way, "work")) return work(atol(path)) < 0;  /* training, without a client */
+  if (KIND == 4) *nothing = 1;
   listener = socket(AF_UNIX, SOCK_STREAM, 0);
   strncpy(address.sun_path, path, sizeof address.sun_path - 1);
   unlink(path);
