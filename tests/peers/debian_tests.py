@@ -46,9 +46,9 @@ PACKAGES = (
     ),
     Package(
         "lua5.4",
-        "Images: usr/bin/lua5.4\nTrain-Images: src/.libs/lua\nTrain: LD_LIBRARY_PATH=src/.libs src/.libs/lua {workload} < {input}\n",
+        "Images: usr/bin/lua5.4\nTrain-Images: src/lua5.4\nTrain: src/lua5.4 {workload} < {input} || test $? = 5\n",
         "{root}/usr/bin/lua5.4 {workload} | cksum",
-        (("usr/bin/lua5.4", "main"), ("usr/lib/x86_64-linux-gnu/liblua5.4.so.0.0.0", "luaV_execute")),
+        (("usr/bin/lua5.4", "luaV_execute"),),
         ("libtoolize", "autoreconf"),
     ),
 )
