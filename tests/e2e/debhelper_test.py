@@ -4,7 +4,6 @@
 The source package `step` has a program and a library with a list of symbols, each in a package of its own, for the host."""
 
 import os
-import pathlib
 import re
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ from common import Skip, expect
 from exec_test import can_intercept
 from packaging_test import LIBRARY, PROGRAM
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DEBHELPER = common.ROOT / "packaging/debhelper"
 FILES = {
     "step.c": LIBRARY,
     "prog.c": PROGRAM,
@@ -80,12 +79,8 @@ def source_package(folder, **more):
 
 def build(scratch, source, options="", status=0):
     """Builds the packages; the outcome. What comes out lies in the folder above the source."""
-    modules = scratch.folder()
-    for name, place in (("respike.pm", "Debian/Debhelper/Sequence/respike.pm"), ("Conf.pm", "Debian/Respike/Conf.pm")):
-        (modules / place).parent.mkdir(parents=True)
-        (modules / place).symlink_to(ROOT / "packaging/debhelper" / name)
     environment = World(scratch).environment | {
-        "PERL5LIB": str(modules), "PATH": f"{ROOT}/packaging/debhelper:{os.environ['PATH']}", "RESPIKE": str(common.RESPIKE),
+        "PERL5LIB": f"{DEBHELPER}/lib", "PATH": f"{DEBHELPER}:{os.environ['PATH']}", "RESPIKE": str(common.RESPIKE),
         "DEB_BUILD_OPTIONS": options, "LC_ALL": "C.UTF-8",
     }  # fmt: skip
     outcome = common.run_command(["dpkg-buildpackage", "-d", "-us", "-uc", "-b"], cwd=source, env=environment)

@@ -18,7 +18,6 @@ import time
 import gcc_sources  # noqa: F401  (its folders of modules)
 import common
 import packages
-import results
 import runner
 from common import expect
 
@@ -73,11 +72,8 @@ def build(package, source, profile=None, with_respike=True):
         (source / "debian/respike.conf").write_text(filled(package.conf))
         if profile:
             shutil.copy(profile, source / "debian/respike.profiles")
-        modules = source.parent / "modules"
-        for name, place in (("respike.pm", "Debian/Debhelper/Sequence/respike.pm"), ("Conf.pm", "Debian/Respike/Conf.pm")):
-            (modules / place).parent.mkdir(parents=True)
-            (modules / place).symlink_to(common.ROOT / "packaging/debhelper" / name)
-        environment |= {"PERL5LIB": str(modules), "PATH": f"{common.ROOT}/packaging/debhelper:{environment['PATH']}"}
+        tools = common.ROOT / "packaging/debhelper"
+        environment |= {"PERL5LIB": f"{tools}/lib", "PATH": f"{tools}:{environment['PATH']}"}
     begin = time.monotonic()
     outcome = common.run_command(["dpkg-buildpackage", "-d", "-us", "-uc", "-B"], cwd=source, env=environment, timeout=LONGEST)
     said = (outcome.stdout + outcome.stderr).decode(errors="replace")
@@ -161,17 +157,7 @@ def main():
     if args.list:
         print("\n".join(package.name for package in wanted))
         return 0
-    failed = left_out = 0
-    for package in wanted:
-        try:
-            take(package)
-        except packages.Unavailable as reason:
-            print(f"left out {package.name}: {reason}")
-            left_out += 1
-        except common.Failure as failure:
-            print(f"FAILED {package.name}: {failure}")
-            failed += 1
-    return results.SKIPPED if wanted and left_out == len(wanted) else 1 if failed else 0
+    return packages.take_each({package.name: package for package in wanted}, lambda name, package: take(package))
 
 
 if __name__ == "__main__":

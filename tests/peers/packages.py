@@ -19,6 +19,7 @@ import tempfile
 import gcc_sources
 import build as programs
 import common
+import results
 import runner
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -83,6 +84,21 @@ def source(package):
         if not folder.is_dir() and not programs.fetch(gcc_sources.SOURCES, [package]):
             raise Unavailable("Debian's sources are unreachable")
     return folder
+
+
+def take_each(cases, take):
+    """Calls take(name, value) for each of a dictionary's cases, and says which fail or are left out; the exit status."""
+    failed = left_out = 0
+    for name, value in cases.items():
+        try:
+            take(name, value)
+        except Unavailable as reason:
+            print(f"left out {name}: {reason}")
+            left_out += 1
+        except common.Failure as failure:
+            print(f"FAILED {name}: {failure}")
+            failed += 1
+    return results.SKIPPED if cases and left_out == len(cases) else 1 if failed else 0
 
 
 _made = common.Shared()

@@ -22,7 +22,6 @@ import time
 import gcc_sources  # noqa: F401  (its folders of modules)
 import common
 import packages
-import results
 import runner
 import suites
 from common import expect
@@ -178,17 +177,7 @@ def main():
     if args.list:
         print("\n".join(names))
         return 0
-    failed = left_out = 0
-    for name in names:
-        try:
-            take(name, args.runs)
-        except packages.Unavailable as reason:
-            print(f"left out {name}: {reason}")
-            left_out += 1
-        except common.Failure as failure:
-            print(f"FAILED {name}: {failure}")
-            failed += 1
-    return results.SKIPPED if names and left_out == len(names) else 1 if failed else 0
+    return packages.take_each(dict.fromkeys(names), lambda name, _: take(name, args.runs))
 
 
 if __name__ == "__main__":
