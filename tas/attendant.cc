@@ -158,12 +158,17 @@ bool Attendant::serve_at(const fs::path& path, bool shared) const {
   // The folder's own path may be too long for an address.
   const std::string name = fmt::format("/proc/self/fd/{}/{}", folder, path.filename().string());
   std::memcpy(address.sun_path, name.c_str(), std::min(name.size(), sizeof address.sun_path - 1));
-  const uint64_t space = shared ? inode_of("/proc/self/ns/mnt") : 0;
+  AttendantServer::Place place;
   const mode_t mask = umask(0177);
-  const bool serves =
+  bool serves =
       bind(socket_, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0 &&
-      listen(socket_, kWaiting) == 0 &&
-      send(begin_, &space, sizeof space, MSG_NOSIGNAL) == sizeof space;
+      listen(socket_, kWaiting) == 0;
+  if (shared) place.shared = inode_of("/proc/self/ns/mnt");
+  if (path.native().size() < place.path.size()) {
+    path.native().copy(place.path.data(), place.path.size() - 1);
+    place.socket = file_key(path);
+  }
+  serves = serves && send(begin_, &place, sizeof place, MSG_NOSIGNAL) == sizeof place;
   umask(mask);
   if (folder >= 0) close(folder);
   return serves;

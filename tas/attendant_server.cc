@@ -6,15 +6,18 @@
 //
 // A program may fork workers, or put itself into the background. These processes announce nothing;
 // but what runs in them is the version's file, which /proc/PID/exe leads to, whoever adopted them
-// (host/process_watch.h). As long as guarded programs or such processes run, there is a look every
-// tenth of a second, also when the command has ended meanwhile: then the attendant stays for its
-// daemons. Of an original only processes whose parent is known are found. Example: `exec lighttpd
-// -- service lighttpd start` ends at once; a worker dies an hour later, and that is noted.
+// (host/process_watch.h). Processes of another command that runs the same version are told apart by
+// what they see: not this attendant's socket, or another mount namespace. As long as guarded
+// programs or such processes run, there is a look every tenth of a second, also when the command
+// has ended meanwhile: then the attendant stays for its daemons. Of an original only processes
+// whose parent is known are found. Example: `exec lighttpd -- service lighttpd start` ends at once;
+// a worker dies an hour later, and that is noted.
 //
 // Limits: older kernels do not tell, and faults stay unnoticed. A process that was forked and has
 // died between two looks is not seen. A process is known by its pidfd across execve(): when a
 // registered program executes one that is not and that dies, the first is blamed. The status is
-// that of the first thread.
+// that of the first thread. A daemon that changes its root folder before its parent was seen is
+// nobody's.
 //
 // What may take long is done by workers, processes of their own; the server only waits.
 //
@@ -152,8 +155,11 @@ void AttendantServer::attend() {
 
 /// The socket has its name now, or will never have one.
 void AttendantServer::begin() {
-  const ssize_t size = recv(begin_, &shared_, sizeof shared_, MSG_DONTWAIT);
-  if (size == ssize_t(sizeof shared_)) watch(socket_, EPOLLIN);
+  const ssize_t size = recv(begin_, &place_, sizeof place_, MSG_DONTWAIT);
+  if (size == ssize_t(sizeof place_))
+    watch(socket_, EPOLLIN);
+  else
+    place_ = {};
   forget_file(begin_);
   begin_ = -1;
 }
@@ -200,8 +206,8 @@ void AttendantServer::open_next() {
   while (opens_ < kOpenings && !openings_.empty()) {
     const Opening opening = openings_.front();
     openings_.pop_front();
-    opens_ +=
-        add_worker([&] { answer_opening(opening, duties_, shared_); }, "", opening.connection);
+    opens_ += add_worker([&] { answer_opening(opening, duties_, place_.shared); }, "",
+                         opening.connection);
     close(opening.connection);
   }
 }
@@ -279,6 +285,8 @@ void AttendantServer::look_at_families() {
     const FileKey file = executed_by(each.first);
     return file != FileKey() && file != each.second.file;
   });
+  if (const uint64_t space = waited_ != 0 ? inode_of(mount_namespace_of(waited_)) : 0; space != 0)
+    waited_space_ = space;
   for (const auto& [process, status] :
        families_.look([this](pid_t each) { return belongs(each); })) {
     const auto member = members_.find(process);
@@ -312,7 +320,9 @@ bool AttendantServer::belongs(pid_t process) {
   const FileKey file = executed_by(process);
   if (file == FileKey()) return false;
   if (const auto known = members_.find(parent); known != members_.end()) of_parent = &known->second;
-  const auto version = versions_.find(file);
+  auto version = versions_.find(file);
+  if (version != versions_.end() && of_parent == nullptr && !is_of_this_command(process))
+    version = versions_.end();
   if (version == versions_.end() && (of_parent == nullptr || file != executed_by(parent)))
     return false;
   Announced program = version != versions_.end() ? version->second : *of_parent;
@@ -320,6 +330,14 @@ bool AttendantServer::belongs(pid_t process) {
   program.file = file;
   members_[process] = std::move(program);
   return true;
+}
+
+/// Whether a process that executes a version, and whose parent is not known, was started below this
+/// command: another command may run the same version.
+bool AttendantServer::is_of_this_command(pid_t process) const {
+  if (place_.socket != FileKey())
+    return file_key(fmt::format("/proc/{}/root{}", process, place_.path.data())) == place_.socket;
+  return waited_space_ == 0 || inode_of(mount_namespace_of(process)) == waited_space_;
 }
 
 void AttendantServer::report() {

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <array>
+#include <climits>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -18,6 +20,13 @@ namespace respike {
 
 class AttendantServer {
  public:
+  /// Where the socket has its name.
+  struct Place {
+    uint64_t shared = 0;  // the mount namespace in which others than programs are; 0: there is none
+    FileKey socket;       // zeros: the path is too long to be told
+    std::array<char, PATH_MAX> path{};
+  };
+
   /// Ends with the process `number`, whose pidfd is `command`. `begin`: tells when the socket has
   /// its name. `messages`: where Duties::report writes; -1: that is not done.
   AttendantServer(const Duties& duties, int command, pid_t number, int socket, int begin,
@@ -43,6 +52,7 @@ class AttendantServer {
   bool watches_families(uint64_t now) const;
   void look_at_families();
   bool belongs(pid_t process);
+  bool is_of_this_command(pid_t process) const;
   void worker_ended(int handle);
   void report();
   void note_next_fault();
@@ -54,14 +64,15 @@ class AttendantServer {
   int command_;
   pid_t number_;
   int socket_, begin_, messages_, events_;
-  const bool watches_;                     // the kernel tells how processes end
-  uint64_t shared_ = 0;                    // the mount namespace in which others than programs are
+  const bool watches_;  // the kernel tells how processes end
+  Place place_;
   std::set<int> connections_;              // whose message has not come yet
   std::map<int, Announced> programs_;      // that run, by pidfd
   std::map<FileKey, Announced> versions_;  // that programs were started with, by file
   ProcessWatch families_;                  // processes that programs have forked
   std::map<pid_t, Announced> members_;     // of families: what to blame
   pid_t waited_ = 0;           // the program that the maker of Duties::guarded waits for
+  uint64_t waited_space_ = 0;  // its mount namespace, when it was seen last
   uint64_t last_program_ = 0;  // when a program was there at last
   std::map<std::string, uint64_t> noted_;  // faults of families, and when
   int ending_ = -1;                        // Duties::ending

@@ -21,6 +21,7 @@ PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 int main(int count, char** arguments) {
   static char bytes[1 << 23];
   char name[] = "/opuf/sftqjlf";
@@ -33,6 +34,7 @@ int main(int count, char** arguments) {
   fflush(stdout);
   int fault = count > 1 ? atoi(arguments[1]) : 0;
   int always = count > 2 ? atoi(arguments[2]) : 0;
+  if (count > 3) usleep(atoi(arguments[3]) * 1000);
   if (optimized && fault) raise(fault);
   if (!optimized && always) raise(always);
   return 3;
@@ -249,6 +251,20 @@ def check_watched(scratch, way, link):
     expect(not work.is_guarded(), "both versions died alike")
 
 
+def check_others(scratch):
+    """What other commands run of the same version is none of a command's business."""
+    work = Work(scratch)
+    segv = signal.SIGSEGV.value
+    command = [common.RESPIKE, "exec", "program", "--", work.program, "0", "0", "2000"]
+    watching = subprocess.Popen([*map(str, command)], env=work.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    expect(watching.stdout.readline() == b"optimized\n", "the first command")
+    work.expect_run("optimized", -segv, "", "run", "program", segv, 0, 500)
+    _, errors = watching.communicate(timeout=common.TOOL_TIMEOUT)
+    expect((watching.returncode, errors) == (3, b""), f"{watching} {errors}")
+    time.sleep(0.3)
+    expect(not work.is_guarded(), "nobody watched the second command")
+
+
 def check_last(scratch):
     """The command itself dies, and programs die just before the command ends: all of that is noted."""
     segv, abort = signal.SIGSEGV.value, signal.SIGABRT.value
@@ -318,6 +334,7 @@ def cases(scratch):
             checks[f"watched: {name}"] = lambda s, w=way: check_watched(s, w, pie)
             checks[f"watched: {name}, static"] = lambda s, w=way: check_watched(s, w, static)
         checks["crowd"] = check_crowd
+        checks["others"] = check_others
         checks["last"] = check_last
         checks["container"] = check_container
     yield from common.named_cases(checks, scratch)
