@@ -24,6 +24,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <utility>
 
@@ -33,6 +34,7 @@
 #include "environment/waiting_files.h"
 #include "host/platform.h"
 #include "optimizer/base/error.h"
+#include "tas/processes.h"
 #include "tas/substitutes.h"
 
 namespace respike {
@@ -42,7 +44,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kMessages = "messages";
-constexpr const char* kEnding = "ending";
+constexpr const char* kNoting =
+    "noting";  // a folder: a file for each command that has an attendant
 
 /// Calls `respike --db DATABASE WORDS...`; returns what it printed. `waits`: for its end, too.
 std::string call_respike(const fs::path& database, std::vector<std::string> words,
@@ -70,6 +73,36 @@ std::string call_respike(const fs::path& database, std::vector<std::string> word
   while (waits && process > 0 && waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
   }
   return text;
+}
+
+/// The name of the file that the attendant of a command locks: the command's process, when that was
+/// made, and where its number is valid.
+std::string noting_name(pid_t command) {
+  return fmt::format("{}-{}-{}", command, start_ticks(command), inode_of("/proc/self/ns/pid"));
+}
+
+/// Whether the command that a name is of has ended; no for commands of other namespaces.
+bool has_ended(const std::string& name) {
+  const pid_t command = std::atoi(name.c_str());
+  const bool same_space = name.ends_with(fmt::format("-{}", inode_of("/proc/self/ns/pid")));
+  return same_space && name != noting_name(command);
+}
+
+/// Locks the file of a command's attendant; -1: this is not possible.
+int lock_noting(const fs::path& folder, pid_t command) {
+  std::error_code error;
+  fs::create_directory(folder, error);
+  const std::string path = folder / noting_name(command);
+  constexpr int kAttempts = 100;
+  for (int i = 0; i < kAttempts; ++i) {
+    const int file = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+    struct stat status {};
+    if (file < 0) return -1;
+    // Whoever found it free for a moment has removed it.
+    if (flock(file, LOCK_SH) == 0 && fstat(file, &status) == 0 && status.st_nlink > 0) return file;
+    close(file);
+  }
+  return -1;
 }
 
 /// The hash by which the audit module and the emulator of Itanium name the note about a path.
@@ -122,12 +155,7 @@ Attendant Environment::start_attendant(bool merges, std::function<void()> report
     return Substitution{paths.substr(0, end), paths.c_str() + end + 1};
   };
   duties.counted = [=](const ProgramEnd& end) { note_end(files, end); };
-  // Until this process ends: the next command waits for what is being noted.
-  duties.ending = [=] {
-    const int file = open((files / kEnding).c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (file >= 0) flock(file, LOCK_SH);
-    return file;
-  };
+  duties.noting = [=](pid_t command) { return lock_noting(files / kNoting, command); };
   duties.report = std::move(report);
   duties.guarded = std::move(guarded);
   duties.fault = [=](const AnnouncedEnd& end) {
@@ -257,8 +285,13 @@ void Environment::tell_of_opened() {
 /// Waits until the attendants of commands that have ended have noted what they saw last.
 void Environment::wait_for_notes() const {
   std::error_code error;
-  const fs::path file = database_.files() / kEnding;
-  if (fs::exists(file, error)) static_cast<void>(FileLock(file, FileLock::Wait::yes));
+  for (const auto& file : fs::directory_iterator(database_.files() / kNoting, error)) {
+    const FileLock free(file.path(), FileLock::Wait::no);
+    if (free.held())
+      fs::remove(file.path(), error);
+    else if (has_ended(file.path().filename()))
+      static_cast<void>(FileLock(file.path(), FileLock::Wait::yes));
+  }
 }
 
 /// Keeps a sentence for the user until the next command.

@@ -100,6 +100,12 @@ FileKey file_key(const std::string& path) {
   return {uint64_t(major(status.st_dev)) << 32 | minor(status.st_dev), status.st_ino};
 }
 
+uint64_t change_time(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return 0;
+  return uint64_t(status.st_ctim.tv_sec) * 1000000000u + uint64_t(status.st_ctim.tv_nsec);
+}
+
 Attendant::Attendant(const Duties& duties) {
   const pid_t number = getpid();
   const int own = int(syscall(SYS_pidfd_open, number, 0));
@@ -119,8 +125,9 @@ Attendant::Attendant(const Duties& duties) {
         const bool reports = duties.report && is_inherited(STDERR_FILENO);
         if (reports) kept.push_back(STDERR_FILENO);
         leave_all_but(kept);
+        AttendantServer server(duties, 3, number, 4, 5, reports ? 6 : -1);
         if (send(5, "+", 1, MSG_NOSIGNAL) != 1) _exit(1);
-        AttendantServer(duties, 3, number, 4, 5, reports ? 6 : -1).attend();
+        server.attend();
       }
       _exit(0);
     }
@@ -167,6 +174,7 @@ bool Attendant::serve_at(const fs::path& path, bool shared) const {
   if (path.native().size() < place.path.size()) {
     path.native().copy(place.path.data(), place.path.size() - 1);
     place.socket = file_key(path);
+    place.made = change_time(path);
   }
   serves = serves && send(begin_, &place, sizeof place, MSG_NOSIGNAL) == sizeof place;
   umask(mask);

@@ -33,6 +33,8 @@ struct FileKey {
 };
 /// Of a file that a path leads to; zeros: there is none.
 FileKey file_key(const std::string& path);
+/// When that file was made or changed last, in nanoseconds since 1970; 0: there is none.
+uint64_t change_time(const std::string& path);
 
 /// Signals that say that something is wrong in a program.
 bool is_fault(int signal);
@@ -50,10 +52,10 @@ struct Duties {
       open;
   /// A signal has ended a counted program.
   std::function<void(const ProgramEnd& end)> counted;
-  /// The command has ended, and what is left is being noted: called at once, before that. Returns
-  /// an open file that is closed when all is noted, perhaps long before the attendant ends; -1:
-  /// none.
-  std::function<int()> ending;
+  /// Called before the command, of which this is the process, goes on. Returns an open file that is
+  /// closed when the command has ended and all is noted, perhaps long before the attendant ends;
+  /// -1: none.
+  std::function<int(pid_t command)> noting;
   /// The command has ended: what is printed on standard error, which is the command's there, ends
   /// the command's output. In a process of its own, for which nobody waits longer than some
   /// seconds.

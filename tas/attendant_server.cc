@@ -78,6 +78,7 @@ AttendantServer::AttendantServer(const Duties& duties, int command, pid_t number
       events_(epoll_create1(EPOLL_CLOEXEC)),
       watches_(kernel_tells_ends()) {
   if (!watch(command_, EPOLLIN) || !watch(begin_, EPOLLIN)) _exit(1);
+  if (duties.noting) noting_ = duties.noting(number);
   for (const auto& [file, end] : duties.guarded)
     versions_[file] = {.state = "v", .end = end, .file = file};
 }
@@ -109,14 +110,13 @@ void AttendantServer::attend() {
   for (;;) {
     std::array<struct epoll_event, 64> events{};
     const bool looks = watches_families(monotonic_time());
-    const bool ends = end != 0 && (ending_ >= 0 || !looks);
+    const bool ends = end != 0 && (noting_ >= 0 || !looks);
     const int pause = ends ? kSecond / 50 : looks ? kLook : kSecond;
     const int count = epoll_wait(events_, events.data(), int(events.size()), pause);
     for (int i = 0; i < count; ++i) {  // in the order in which they happened
       const int file = events[size_t(i)].data.fd;
       if (file == command_) {
         end = monotonic_time();
-        if (duties_.ending) ending_ = duties_.ending();
         last_program_ = end;
         looked = 0;  // what is seen now is noted before the next command goes on
         report();
@@ -144,8 +144,8 @@ void AttendantServer::attend() {
     }
     if (end != 0 && is_done(now - end)) {
       if (!watches_families(now) && faults_.empty()) _exit(0);
-      if (ending_ >= 0) close(ending_);  // nobody shall wait for daemons
-      ending_ = -1;
+      if (noting_ >= 0) close(noting_);  // nobody shall wait for daemons
+      noting_ = -1;
     }
     if (end != 0 || now - last < kSecond * 1'000'000ull) continue;
     last = now;
@@ -335,8 +335,10 @@ bool AttendantServer::belongs(pid_t process) {
 /// Whether a process that executes a version, and whose parent is not known, was started below this
 /// command: another command may run the same version.
 bool AttendantServer::is_of_this_command(pid_t process) const {
-  if (place_.socket != FileKey())
-    return file_key(fmt::format("/proc/{}/root{}", process, place_.path.data())) == place_.socket;
+  if (place_.path.front() != '\0') {
+    const std::string seen = fmt::format("/proc/{}/root{}", process, place_.path.data());
+    return file_key(seen) == place_.socket && change_time(seen) == place_.made;
+  }
   return waited_space_ == 0 || inode_of(mount_namespace_of(process)) == waited_space_;
 }
 

@@ -23,8 +23,9 @@ class AttendantServer {
   /// Where the socket has its name.
   struct Place {
     uint64_t shared = 0;  // the mount namespace in which others than programs are; 0: there is none
-    FileKey socket;       // zeros: the path is too long to be told
-    std::array<char, PATH_MAX> path{};
+    std::array<char, PATH_MAX> path{};  // empty: too long to be told
+    FileKey socket;
+    uint64_t made = 0;  // the socket, nanoseconds: numbers of devices and files are used again
   };
 
   /// Ends with the process `number`, whose pidfd is `command`. `begin`: tells when the socket has
@@ -75,7 +76,7 @@ class AttendantServer {
   uint64_t waited_space_ = 0;  // its mount namespace, when it was seen last
   uint64_t last_program_ = 0;  // when a program was there at last
   std::map<std::string, uint64_t> noted_;  // faults of families, and when
-  int ending_ = -1;                        // Duties::ending
+  int noting_ = -1;                        // Duties::noting
   // By pidfd: the images whose fault is noted, or kOriginal, kWork, kReport, or nothing: a library
   // is made.
   std::map<int, std::string> workers_;
