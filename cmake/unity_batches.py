@@ -5,12 +5,13 @@ Most of the compiler's time goes to headers, so files that are compiled together
 itself is then seen by the files that follow in the batch. Example: call_counts.cc and code_sources.cc both have a class
 Places in an unnamed namespace, which the compiler would refuse; and where one file has its own `row_of(Instruction)`
 and the next one calls `row_of(Opcode)` of an enclosing namespace, it would find the wrong function. So a name that a
-file keeps to itself stands in no other file of its batch, comments and members aside, and is defined in no header that
-another file includes. Files also share a batch only if they have the same `using namespace` lines, and agree whether
-they see <elf.h>, whose macros have the names of LLVM's constants.
+file keeps to itself stands in no file behind it in its batch, comments and members aside, and is defined in no header
+that such a file includes; files before it may have the name. Files also share a batch only if they have the same `using
+namespace` lines, and agree whether they see <elf.h>, whose macros have the names of LLVM's constants.
 
-A batch holds files of one folder, up to LINES lines. Files are taken in order, each into the first batch that has room
-and no name of the file: the same files give the same batches, wherever they are.
+A batch holds up to LINES lines. Files are taken in order, each into the first batch that has room and a place between
+whose files it fits: the same files give the same batches, wherever they are. The lines of a batch are printed in its
+order.
 
 usage: unity_batches.py LINES FILE..."""
 
@@ -90,15 +91,23 @@ class File:
         opened = {*USING_NAMESPACE.findall(text), *(name for name in self.helpers if " " in name)}
         self.kind = (opened, bool(MACROS.search(text)))
 
-    def agrees(self, other):
-        """Whether the two may share a batch."""
-        both = self.own & other.words | other.own & self.words
-        helpers = self.helpers.keys() & other.words | other.helpers.keys() & self.words
+    def may_follow(self, earlier):
+        """Whether this file may stand behind the other one in a batch."""
+        seen = earlier.own & self.words
+        helpers = self.helpers.keys() & earlier.words | earlier.helpers.keys() & self.words
         return (
-            self.kind == other.kind
-            and all(name in self.aliases and self.aliases[name] == other.aliases.get(name) for name in both)
-            and all(self.helpers.get(name) == other.helpers.get(name) for name in helpers)
+            self.kind == earlier.kind
+            and all(name in self.aliases and self.aliases[name] == earlier.aliases.get(name) for name in seen)
+            and all(self.helpers.get(name) == earlier.helpers.get(name) for name in helpers)
         )
+
+
+def place(file, batch):
+    """Where the file can be put into the batch; None: nowhere."""
+    for at in range(len(batch), -1, -1):
+        if all(file.may_follow(other) for other in batch[:at]) and all(other.may_follow(file) for other in batch[at:]):
+            return at
+    return None
 
 
 def batches(files, most_lines):
@@ -106,12 +115,8 @@ def batches(files, most_lines):
     result = []
     for file in files:
         for batch in result:
-            if (
-                file.path.parent == batch[0].path.parent
-                and sum(other.lines for other in batch) + file.lines <= most_lines
-                and all(file.agrees(other) for other in batch)
-            ):
-                batch.append(file)
+            if sum(other.lines for other in batch) + file.lines <= most_lines and (at := place(file, batch)) is not None:
+                batch.insert(at, file)
                 break
         else:
             result.append([file])

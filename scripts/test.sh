@@ -19,7 +19,7 @@ built=$SECONDS
 
 status=0
 rm -f build/times.xml
-ctest --test-dir build --parallel 2 --output-on-failure --output-junit times.xml "$@" || status=$?
+ctest --test-dir build --parallel $(($(nproc) + 1)) --output-on-failure --output-junit times.xml "$@" || status=$?
 if [[ -f build/times.xml ]]; then
   scripts/test-times.py build/times.xml \
     --installing $((installed - begin)) --building $((built - installed)) --tests $((SECONDS - built))
