@@ -290,19 +290,13 @@ def _peers(part, script, until):
     return cases
 
 
-def _exec(context):
-    script = "tests/peers/exec_tests.py"
-    return [context.python(name, script, "--filter", f"^{re.escape(name)}$", jobs=None) for name in context.listed(script)]
+def _each(script):
+    """A case for each name that the script lists."""
 
+    def cases(context):
+        return [context.python(name, script, "--filter", f"^{re.escape(name)}$", jobs=None) for name in context.listed(script)]
 
-def _servers(context):
-    script = "tests/peers/server_tests.py"
-    return [context.python(name, script, "--filter", f"^{re.escape(name)}$", jobs=None) for name in context.listed(script)]
-
-
-def _debian(context):
-    script = "tests/peers/debian_tests.py"
-    return [context.python(name, script, "--filter", f"^{re.escape(name)}$", jobs=None) for name in context.listed(script)]
+    return cases
 
 
 # Python packages that are none of Debian's are installed into the folder of the build; if that is not possible, the case
@@ -428,9 +422,12 @@ PARTS = (  # what is quick and sees much comes first
     Part("suites", "the tests of CPython, zstd, GMP, OpenSSL, coreutils and SQLite with rewritten images, some hours",
          SUITES, _peers("suites", "tests/peers/suite_tests.py", "/"), seconds=1800),
     Part("exec", "suites below `respike exec`, which counts and optimizes their programs, some hours",
-         (*SUITES, *_named("tests/peers", "exec_tests.py")), _exec, seconds=1800),
-    Part("servers", "lighttpd under load by `respike check --driver`, and with a fault in a worker, ten minutes",
-         (*SUITES, *_named("tests/peers", "server_tests.py")), _servers, seconds=600),
+         (*SUITES, *_named("tests/peers", "exec_tests.py")), _each("tests/peers/exec_tests.py"), seconds=1800),
+    Part("install", "packages and tarball in a Debian 12 of their own: built twice, installed, the tutorial, the window, removed",
+         (*SUITES, "gui", "debian", "packaging", "docs/tutorial.md", "README.md", *_named("tests/peers", "install_tests.py"),
+          *_named("tests/e2e", "tutorial_test.py")), _each("tests/peers/install_tests.py"), seconds=1800),
+    Part("servers", "lighttpd and PostgreSQL under load by `respike check --driver`, and with a fault in a worker, ten minutes each",
+         (*SUITES, *_named("tests/peers", "server_tests.py")), _each("tests/peers/server_tests.py"), seconds=600),
     Part("debian", "bzip2 and Lua as Debian packages that dh_respike optimizes, built three times",
-         (*SUITES, "packaging", *_named("tests/peers", "debian_tests.py")), _debian, seconds=120),
+         (*SUITES, "packaging", *_named("tests/peers", "debian_tests.py")), _each("tests/peers/debian_tests.py"), seconds=120),
 )  # fmt: skip

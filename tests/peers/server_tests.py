@@ -2,7 +2,8 @@
 """Servers of Debian's source packages, under load, pass `respike check --driver`; with a fault in a worker they do not,
 and the guard takes the optimized version back.
 
-lighttpd, with a master and workers, under requests of several kinds, is trained by the load itself. The fault is an
+lighttpd, with a master and workers, under requests of several kinds, and PostgreSQL, which forks a process for each
+connection, under pgbench, with its data as it was before each run. Each is trained by the load itself. The fault is an
 instruction that is none, written into a procedure of the optimized image that only one kind of request comes to."""
 
 import argparse
@@ -26,6 +27,7 @@ import runner
 import suites
 from common import expect
 
+AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]  # PostgreSQL does not run as root
 LOAD = pathlib.Path(__file__).resolve().parent / "inputs" / "http_load.py"
 
 
@@ -43,6 +45,8 @@ class Server:
     arguments: list
     driver: object
     dies: str
+    before: str = ""  # a command before each start: it puts the server's data back
+    user: tuple = ()  # words before a command that change the user
 
 
 # --- lighttpd ---------------------------------------------------------------------------------------
@@ -78,7 +82,49 @@ def lighttpd(built, scratch):
     )
 
 
-SERVERS = {"lighttpd": (_build_lighttpd, lighttpd)}
+# --- PostgreSQL -------------------------------------------------------------------------------------
+
+
+def _build_postgresql(folder):
+    source = packages.source("postgresql-15")
+    settings = [f"--prefix={folder}/installed", "--without-readline", "--without-zlib", "CC=gcc", "CFLAGS=-O2 -w", "LDFLAGS=-Wl,--emit-relocs"]
+    build = folder / "build"
+    build.mkdir()
+    packages.checked(["nice", source / "configure", *settings], build, suites.LONGEST_BUILD)
+    for words in (["-C", "src"], ["-C", "src", "install"]):
+        packages.checked([*suites.MAKE, *words], build, suites.LONGEST_BUILD)
+
+
+def postgresql(built, scratch):
+    programs, port = built / "installed/bin", _free_port()
+    clean, data = scratch / "clean", scratch / "data"
+    user = tuple(AS_NOBODY) if os.geteuid() == 0 else ()
+    for folder in (scratch, *scratch.parents):
+        if folder == scratch or runner.WORK in folder.parents:
+            folder.chmod(0o777)
+    packages.checked([*user, programs / "initdb", "-D", clean, "-U", "u", "--no-sync", "-A", "trust"], scratch)
+    options = ["-p", str(port), "-k", str(scratch), "-h", "", "-F"]
+    start = [*user, programs / "postgres", "-D", clean, *options]
+    with subprocess.Popen(start, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        wait = f"until {programs}/pg_isready -q -h {scratch} -p {port}; do sleep 0.05; done"
+        fill = f"{wait}; {programs}/pgbench -q -i -s 2 -h {scratch} -p {port} -U u postgres"
+        packages.checked([*user, "sh", "-c", fill], scratch)
+        server.terminate()
+    bench = f"{wait}; {programs}/pgbench -n -c 2 -j 2 -t 300 -h {scratch} -p {port} -U u postgres"
+    asked = f"{programs}/psql -qAt -h {scratch} -p {port} -U u postgres -c"
+    total = f"{asked} 'select count(*) from pgbench_history'"
+    fault = f"{asked} \"select regexp_replace('a', 'a', 'b')\""
+    return Server(
+        program=programs / "postgres",
+        arguments=["-D", str(data), *options],
+        driver=lambda kind: f"{bench} > /dev/null 2>&1 && {total}" + (f" && {{ {fault} 2> /dev/null || true; }}" if kind == "fault" else ""),
+        dies="textregexreplace_noopt",
+        before=f"rm -rf {data}; cp -a {clean} {data}",
+        user=user,
+    )
+
+
+SERVERS = {"lighttpd": (_build_lighttpd, lighttpd), "postgresql": (_build_postgresql, postgresql)}
 
 
 # --- One server ---------------------------------------------------------------------------------------
@@ -91,10 +137,12 @@ class Application:
         self.name, self.server = name, server
         self.database = scratch / "database" / "profiles.db"
         self.database.parent.mkdir()
+        if server.user:
+            shutil.chown(self.database.parent, 65534, 65534)
         self.environment = {**os.environ, "RESPIKE_DB": str(self.database), "HOME": str(self.database.parent)}
 
     def respike(self, *words, timeout=3600):
-        command = [common.RESPIKE, *map(str, words)]
+        command = [*self.server.user, common.RESPIKE, *map(str, words)]
         return common.run_command(command, env=self.environment, cwd=self.database.parent, timeout=timeout)
 
     def ok(self, *words):
@@ -104,15 +152,18 @@ class Application:
 
     def serve(self, *how, kind="usual"):
         """One start of the server by `respike run`, under its load; how the server ended."""
-        command = [common.RESPIKE, "run", *how, self.name, *self.server.arguments]
+        if self.server.before:
+            packages.checked([*self.server.user, "sh", "-c", self.server.before], self.database.parent)
+        command = [*self.server.user, common.RESPIKE, "run", *how, self.name, *self.server.arguments]
         process = subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    start_new_session=True)  # lighttpd's master ends its whole process group
-        subprocess.run(["sh", "-c", self.server.driver(kind)], stdout=subprocess.DEVNULL, timeout=600, check=False)
+        subprocess.run([*self.server.user, "sh", "-c", self.server.driver(kind)], stdout=subprocess.DEVNULL, timeout=600, check=False)
         process.terminate()
         return process.wait(timeout=120)
 
     def check(self, kind, runs):
-        outcome = self.respike("check", self.name, "--driver", self.server.driver(kind), "--runs", runs, "--json", "--", *self.server.arguments)
+        before = ["--before", self.server.before] if self.server.before else []
+        outcome = self.respike("check", self.name, "--driver", self.server.driver(kind), *before, "--runs", runs, "--json", "--", *self.server.arguments)
         expect(outcome.stdout, f"{outcome}")
         return json.loads(outcome.stdout)
 
