@@ -454,16 +454,19 @@ def covering(cases, times=1):
 
 def is_sampled():
     """Whether this run has a part of the cases, as the usual run of all tests has: RESPIKE_COVER=N runs covering(cases,
-    N), RESPIKE_ONE_OF=N one case of N. A test that adds up what its cases saw cannot want as much then."""
-    return "RESPIKE_COVER" in os.environ or "RESPIKE_ONE_OF" in os.environ
+    N), RESPIKE_ONE_OF=N one case of N, RESPIKE_WITHOUT=REGEX those whose names it does not match. A test that adds up what
+    its cases saw cannot want as much then."""
+    return any(name in os.environ for name in ("RESPIKE_COVER", "RESPIKE_ONE_OF", "RESPIKE_WITHOUT"))
 
 
 def selected(cases, args):
     """The cases that a run has: those of the user's filter, or else a sample; of these, the share of RESPIKE_SLICE."""
     cases = [c for c in cases if re.search(args.filter, c.name)]
-    if is_sampled() and not args.filter:
-        times, number = os.environ.get("RESPIKE_COVER"), os.environ.get("RESPIKE_ONE_OF")
-        cases = covering(cases, int(times)) if times else one_of(int(number), cases)
+    if not args.filter:
+        times, number, without = map(os.environ.get, ("RESPIKE_COVER", "RESPIKE_ONE_OF", "RESPIKE_WITHOUT"))
+        cases = [c for c in cases if not (without and re.search(without, c.name))]
+        if times or number:
+            cases = covering(cases, int(times)) if times else one_of(int(number), cases)
     return in_slice(cases) if slices() > 1 else cases
 
 
@@ -497,7 +500,7 @@ def empty_working_folder():
 def run_cases(cases, args):
     """Runs the selected() cases on all processors and reports; returns the exit status."""
     every, cases = cases, selected(cases, args)
-    for variable in ("RESPIKE_COVER", "RESPIKE_ONE_OF", "RESPIKE_SLICE"):
+    for variable in ("RESPIKE_WITHOUT", "RESPIKE_COVER", "RESPIKE_ONE_OF", "RESPIKE_SLICE"):
         if variable in os.environ:
             print(f"{variable}={os.environ[variable]}: {len(cases)} of {len(every)} cases")
     if slices() > 1 and not cases:
