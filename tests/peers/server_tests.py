@@ -113,7 +113,8 @@ def postgresql(built, scratch):
     bench = f"{wait}; {programs}/pgbench -n -c 2 -j 2 -t 300 -h {scratch} -p {port} -U u postgres"
     asked = f"{programs}/psql -qAt -h {scratch} -p {port} -U u postgres -c"
     total = f"{asked} 'select count(*) from pgbench_history'"
-    fault = f"{asked} \"select regexp_replace('a', 'a', 'b')\""
+    # The guard looks at processes every tenth of a second.
+    fault = f"{asked} 'select pg_sleep(0.5)' -c \"select regexp_replace('a', 'a', 'b')\""
     return Server(
         program=programs / "postgres",
         arguments=["-D", str(data), *options],
