@@ -24,7 +24,6 @@ import gcc_sources  # noqa: F401  (its folders of modules)
 import common
 import machines
 import packages
-import results
 import runner
 import suite_images
 import suite_tests
@@ -231,19 +230,13 @@ def main():
     if args.list:
         print("\n".join(names))
         return 0
-    failed = left_out = 0
-    for name in names:
-        suite, build = SUITES[name]
-        try:
-            with suite.locked(build):
-                failed += not take(name, args.unit, args.mode or MODES)
-        except packages.Unavailable as reason:
-            print(f"left out {name}: {reason}")
-            left_out += 1
-        except common.Failure as failure:
-            print(f"FAILED {name}: {failure}")
-            failed += 1
-    return results.SKIPPED if names and left_out == len(names) else 1 if failed else 0
+
+    def take_suite(name, suite_and_build):
+        suite, build = suite_and_build
+        with suite.locked(build):
+            common.expect(take(name, args.unit, args.mode or MODES), "tests end otherwise than without Respike")
+
+    return packages.take_each({name: SUITES[name] for name in names}, take_suite)
 
 
 if __name__ == "__main__":

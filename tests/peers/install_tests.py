@@ -58,9 +58,9 @@ class Root:
 
     @staticmethod
     def _configuration():
-        """Proxies and registries that this machine's apt is told of."""
-        wanted = re.compile(r"proxy|registry", re.IGNORECASE)
-        return [p for p in pathlib.Path("/etc/apt/apt.conf.d").iterdir() if wanted.search(p.name)]
+        """How this machine's apt reaches packages: files of its configuration of transports and checks."""
+        files = pathlib.Path("/etc/apt/apt.conf.d").iterdir()
+        return [p for p in files if re.search(r"^Acquire::(https?|Check|Retries)", p.read_text(), re.M)]
 
     @staticmethod
     def _let_sources_in(folder):

@@ -27,7 +27,8 @@ import runner
 import suites
 from common import expect
 
-AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]  # PostgreSQL does not run as root
+NOBODY = 65534  # PostgreSQL does not run as root
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
 LOAD = pathlib.Path(__file__).resolve().parent / "inputs" / "http_load.py"
 
 
@@ -98,7 +99,7 @@ def _build_postgresql(folder):
 def postgresql(built, scratch):
     programs, port = built / "installed/bin", _free_port()
     clean, data = scratch / "clean", scratch / "data"
-    user = tuple(AS_NOBODY) if os.geteuid() == 0 else ()
+    user = AS_NOBODY if os.geteuid() == 0 else ()
     for folder in (scratch, *scratch.parents):
         if folder == scratch or runner.WORK in folder.parents:
             folder.chmod(0o777)
@@ -139,7 +140,7 @@ class Application:
         self.database = scratch / "database" / "profiles.db"
         self.database.parent.mkdir()
         if server.user:
-            shutil.chown(self.database.parent, 65534, 65534)
+            shutil.chown(self.database.parent, NOBODY, NOBODY)
         self.environment = {**os.environ, "RESPIKE_DB": str(self.database), "HOME": str(self.database.parent)}
 
     def respike(self, *words, timeout=3600):
@@ -216,7 +217,6 @@ def take(name, runs):
     fault = json.loads(application.ok("show", name, "--json").stdout)["fault"]
     expect(fault["signal"] == "SIGILL", f"{fault}")
     print(f"{name}, with a fault: the guard has taken it back", flush=True)
-    return True
 
 
 def main():
