@@ -44,8 +44,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kMessages = "messages";
-constexpr const char* kNoting =
-    "noting";  // a folder: a file for each command that has an attendant
+constexpr const char* kNoting = "noting";  // a folder of files that attendants lock
 
 /// Calls `respike --db DATABASE WORDS...`; returns what it printed. `waits`: for its end, too.
 std::string call_respike(const fs::path& database, std::vector<std::string> words,
