@@ -4,7 +4,8 @@
 // place if it fits there: unwinders count the addresses in the table from the lowest loaded
 // segment, readelf from the segment that holds the table, and where the table stays in the lowest
 // segment, both are right. Example: a table of 100 entries, from 0x4a0 on, with blocks behind it
-// that move, has the room of the blocks, too.
+// that move, has the room of the blocks, too. Where a block is not understood, the section that
+// holds the block stays as it is, and new blocks get a section of their own.
 //
 // Unwinders look up return addresses as they are (libgcc config/ia64/unwind-ia64.c,
 // uw_frame_state_for), so that what follows a call has to be in the call's region.
@@ -24,19 +25,33 @@ namespace {
 /// How the names of the table and of its information blocks end.
 constexpr std::string_view kTableName = ".unwind";
 constexpr std::string_view kInformationName = ".unwind_info";
+constexpr std::string_view kAddedInformation = ".respike.unwind_info";
 
 bool owns_section(std::string_view name) {
   return name.ends_with(kTableName) || name.ends_with(kInformationName);
 }
 
-const Section* section_with(const Image& image, std::string_view end) {
-  const auto found = std::ranges::find_if(
-      image.sections, [&](const Section& s) { return s.allocated() && s.name.ends_with(end); });
+const Section* table_of(const Image& image) {
+  const auto found = std::ranges::find_if(image.sections, [](const Section& section) {
+    return section.allocated() && section.name.ends_with(kTableName);
+  });
   return found == image.sections.end() ? nullptr : &*found;
 }
 
-/// The room around the old table, which its information blocks leave, too, when they move.
-TableRoom room_around(const Image& image, const Section& table, const Section& information) {
+/// The section whose contents the new information blocks replace, or nullptr.
+const Section* replaced_information(const UnwindRequest& request) {
+  const auto found = std::ranges::find_if(request.image.sections, [&](const Section& section) {
+    return section.allocated() && section.name.ends_with(kInformationName) &&
+           std::ranges::none_of(request.ranges, [&](const UnwindRange& range) {
+             return range.kept_lsda != 0 && section.contains(range.kept_lsda);
+           });
+  });
+  return found == request.image.sections.end() ? nullptr : &*found;
+}
+
+/// The room around the old table, which its information blocks leave, too, when they move
+/// (`information`, or nullptr).
+TableRoom room_around(const Image& image, const Section& table, const Section* information) {
   const Segment* lowest = nullptr;
   for (const Segment& segment : image.segments)
     if (segment.loaded() && (lowest == nullptr || segment.address < lowest->address))
@@ -45,7 +60,7 @@ TableRoom room_around(const Image& image, const Section& table, const Section& i
     return {};
   uint64_t start = 0, end = lowest->address + lowest->file_size;
   for (const Section& section : image.sections) {
-    if (!section.allocated() || section.size == 0 || &section == &table || &section == &information)
+    if (!section.allocated() || section.size == 0 || &section == &table || &section == information)
       continue;
     if (section.address > table.address)
       end = std::min(end, section.address);
@@ -56,22 +71,23 @@ TableRoom room_around(const Image& image, const Section& table, const Section& i
   if (start >= end) return {};
   const auto bytes = *image.bytes_at(start, end - start);
   for (uint64_t at = start; at < end; ++at)  // what no section claims is free only if it is zero
-    if (bytes[at - start] != 0 && !table.contains(at) && !information.contains(at)) return {};
+    if (bytes[at - start] != 0 && !table.contains(at) &&
+        (information == nullptr || !information->contains(at)))
+      return {};
   return {start, end - start};
 }
 
 std::vector<NewUnwindTable> write(const UnwindRequest& request) {
   const Image& image = request.image;
-  const Section* table = section_with(image, kTableName);
-  const Section* information = section_with(image, kInformationName);
-  const bool both = table != nullptr && information != nullptr;
-  const TableRoom room = both ? room_around(image, *table, *information) : TableRoom{};
+  const Section* table = table_of(image);
+  const Section* information = replaced_information(request);
+  const TableRoom room = table != nullptr ? room_around(image, *table, information) : TableRoom{};
   RegionSections written =
       write_regions(request.tables, request.ranges, region_bases(image), request.address, room);
   std::vector<NewUnwindTable> tables;
-  if (information != nullptr)
+  if (!written.information.empty())
     tables.push_back({information, request.address, std::move(written.information),
-                      std::move(written.information_fixups)});
+                      std::move(written.information_fixups), std::string(kAddedInformation)});
   if (table != nullptr)
     tables.push_back(
         {table, written.table_address, std::move(written.table), std::move(written.table_fixups)});

@@ -3,11 +3,12 @@
 // The table is where a program header says, because unwinders look for it there. Entries are put in
 // order, and overlapping entries are put aside. Then the block of each entry is executed
 // (descriptor_reader.h) and its exception table is read (../lsda/lsda_reader.h). As with .eh_frame,
-// something unknown is data: the range is reported and its code stays as it is.
+// something unknown is data: its code stays as it is, and where even its block cannot be found, its
+// range is reported.
 //
 // Descriptors that are not understood do not say where code is, as long as the code stays as it is:
 // they become an opaque state, which is written again for the same range. An exception table does
-// say where code is, so the range of a table that cannot be read is reported.
+// say where code is: the block of a table that cannot be read stays in its place, as the code does.
 //
 // The conventions have no CIE. What blocks have in common, their handlers, becomes a CIE, so that
 // code with different personality routines has different states. Example: all C++ functions of a
@@ -60,6 +61,8 @@ class RegionReader {
 
  private:
   void read_entry(const RegionEntry& entry);
+  void keep_as_it_is(const RegionEntry& entry);
+  bool pads_may_be_elsewhere(uint64_t block_address);
   Block read_block(uint64_t address);
   std::vector<RegionRow> rows_of(std::span<const uint8_t> descriptors, uint64_t slots);
   uint32_t cie_of(const Block& block);
@@ -82,7 +85,7 @@ void RegionReader::read(std::vector<RegionEntry> entries) {
     try {
       read_entry(entry);
     } catch (const Error&) {
-      unreadable_.emplace_back(entry.start, entry.end);
+      keep_as_it_is(entry);
     }
   }
 }
@@ -107,6 +110,41 @@ void RegionReader::read_entry(const RegionEntry& entry) {
   for (const Fde::CallSite& site : fde.call_sites)  // throws for an address that is no slot's
     for (const uint64_t address : {site.start, site.end, site.landing_pad}) slot_number(address);
   input_.fdes.push_back(std::move(fde));
+}
+
+/// A region whose block or exception table is not understood: code and block stay.
+void RegionReader::keep_as_it_is(const RegionEntry& entry) {
+  const Section* section = image_.section_at(entry.information);
+  if (entry.start % kBundleSize != 0 || entry.end % kBundleSize != 0 || section == nullptr ||
+      entry.information - section->address >= section->contents.size()) {
+    unreadable_.emplace_back(entry.start, entry.end);
+    return;
+  }
+  CfiState state;
+  state.cie = cie_of({});
+  state.opaque = state.cfa_is_expression = true;
+  Fde fde;
+  fde.start = entry.start;
+  fde.end = entry.end;
+  fde.rows.push_back({entry.start, states_.index_of(state)});
+  fde.kept_lsda = entry.information;
+  fde.pads_elsewhere = pads_may_be_elsewhere(entry.information);
+  input_.fdes.push_back(std::move(fde));
+}
+
+/// Whether the exception table of the block may lead to code outside of the region: unless the
+/// table can be found and has no start of landing pads, its first byte.
+bool RegionReader::pads_may_be_elsewhere(uint64_t block_address) {
+  try {
+    const Block block = read_block(block_address);
+    if (block.lsda == 0) return false;
+    const Section* section = image_.section_at(block.lsda);
+    if (section == nullptr) return true;
+    ByteReader reader(section->contents.subspan(block.lsda - section->address), "a table");
+    return reader.read<uint8_t>() != eh_pe::kOmit;
+  } catch (const Error&) {
+    return true;
+  }
 }
 
 Block RegionReader::read_block(uint64_t address) {

@@ -7,7 +7,8 @@
 // written once. Example: a thousand functions that save b0 in r33 by slot 2 and have 30 slots share
 // one block. An entry whose ranges have no LSDA needs no personality routine, since the routine
 // would only pass exceptions on. Descriptors of the input that were not understood are an opaque
-// state: they are written as they were, and count slots from the same place.
+// state: they are written as they were, and count slots from the same place. Where a block itself
+// was not understood, block and code have stayed, and the entry names the old block.
 //
 // Unwinders look for an entry by binary search, so ranges are sorted by address. They look up
 // return addresses themselves, not minus one: the caller takes care that something is behind a last
@@ -87,6 +88,7 @@ bool TableWriter::may_share(const UnwindRange& head, const UnwindRange& before,
   if (range.owner != head.owner || range.state == kNone) return false;
   if (slot_number(range.start) != slot_number(before.end)) return false;
   if (tables_.states[range.state].cie != tables_.states[head.state].cie) return false;
+  if (range.kept_lsda != head.kept_lsda) return false;
   if (range.lsda == kNone) return true;
   if (lsda != kNone && lsda != range.lsda) return false;
   lsda = range.lsda;
@@ -99,6 +101,11 @@ void TableWriter::add_entry(std::span<const UnwindRange> ranges, uint32_t lsda) 
     throw Error(
         fmt::format("the unwind region of code at {:#x} to {:#x} starts or ends inside of a bundle",
                     entry.start, entry.end));
+  if (ranges.front().kept_lsda != 0) {
+    entry.information = ranges.front().kept_lsda;
+    entries_.push_back(entry);
+    return;
+  }
   write_descriptors_of(ranges);
   if (lsda == kNone) {
     const auto [known, added] = blocks_.try_emplace(descriptors_.bytes(), 0);
