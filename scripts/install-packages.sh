@@ -44,6 +44,9 @@ packages=(
   python3-pefile llvm file                             # other readers of PE images
 )
 
+# Another debugger than gdb, of the version that is tested.
+[[ ${1:-} == --build || $llvm != llvm-22-dev ]] || packages+=(lldb-22)
+
 missing=()
 for package in "${packages[@]}"; do
   status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)

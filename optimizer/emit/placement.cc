@@ -223,14 +223,19 @@ void Placement::place(const Layout& layout) {
   uint64_t at = free_.empty() ? 0 : free_[0].first;
   uint64_t added = added_start_;
   size_t pool = 0;
-  const auto take = [&](uint64_t size, const Start& how) {
+  // Not at `apart`: the end of another fragment of the procedure (Abi::debuggers_join_ranges).
+  const auto take = [&](uint64_t size, const Start& how, uint64_t apart = 0) {
+    const auto first = [&](uint64_t from) {
+      const uint64_t start = how.from(from);
+      return start == apart ? how.from(start + 1) : start;
+    };
     for (; range < free_.size(); at = ++range < free_.size() ? free_[range].first : 0) {
-      const uint64_t start = how.from(at);
+      const uint64_t start = first(at);
       if (start > free_[range].second || free_[range].second - start < size) continue;
       at = start + size;
       return start;
     }
-    const uint64_t start = how.from(added);
+    const uint64_t start = first(added);
     added = start + size;
     return start;
   };
@@ -243,7 +248,10 @@ void Placement::place(const Layout& layout) {
     how.alignment = std::max(how.alignment, uint32_t{machine_.codec.groups.alignment()});
     uint64_t total = 0;
     for (BlockId id : fragment.blocks) total += packing_.size(fragment.procedure, id);
-    const uint64_t start = take(total, how);
+    const bool apart = machine_.abi.debuggers_join_ranges && !placed_.empty() &&
+                       layout.fragments[placed_.back().fragment].procedure == fragment.procedure;
+    const uint64_t start =
+        take(total, how, apart ? placed_.back().address + placed_.back().size : 0);
     placed_.push_back({index, start, total});
     uint64_t address = start;
     for (BlockId id : fragment.blocks) {

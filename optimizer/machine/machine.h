@@ -109,6 +109,10 @@ struct Abi {
     return static_cast<Register>(number - (number > zero_in_tables ? 1 : 0));
   }
 
+  /// Debuggers of this machine join ranges of a function that touch, and read only the first FDE of
+  /// each (LLDB 21 and 22, DWARFCallFrameInfo::GetUnwindPlan): fragments must not touch another of
+  /// their procedure, as each has an FDE of its own.
+  bool debuggers_join_ranges = false;
   Register stack_pointer = 0;
   std::optional<Register> return_address = {};   // absent: calls leave it on the stack
   std::optional<Register> procedure_value = {};  // holds the callee's entry at a call

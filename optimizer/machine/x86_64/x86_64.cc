@@ -79,6 +79,7 @@ Instruction parse(std::string_view, uint64_t) {
 
 Abi make_abi() {
   Abi abi;
+  abi.debuggers_join_ranges = true;
   abi.stack_pointer = register_of(kRsp);
   // Conventions differ in what they pass where: Windows' (ms_abi), TLS descriptors, preserve_most,
   // gcc's for procedures of one file. Code that is not known may expect any general register.
