@@ -271,6 +271,13 @@ std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
             fmt::format("do not ship: {} ends otherwise from run to run, so that nothing "
                         "can be compared",
                         trials.driven ? "with the original, driver or server" : "the original")};
+  // What shells and the dynamic linker end with when a program cannot be started.
+  constexpr int kNotExecutable = 126, kNotFound = 127;
+  if (trials.signal == 0 &&
+      (trials.exit_status == kNotExecutable || trials.exit_status == kNotFound))
+    return {false, fmt::format("do not ship: with both versions {} ends with the status {}: it "
+                               "seems that something cannot be started",
+                               trials.driven ? "the driver" : "the program", trials.exit_status)};
   const std::string cost(cost_name(trials.modelled));
   const double change = trials.costs.change();
   const std::string size = fmt::format("{:.1f}%", 100 * std::abs(change));

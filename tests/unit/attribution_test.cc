@@ -148,6 +148,18 @@ TEST(Verdict, FewShortRunsSayNothing) {
   EXPECT_TRUE(verdict_of(trials).first);
 }
 
+/// A shell's status for a command that it does not find says nothing about the program.
+TEST(Verdict, NothingWasStarted) {
+  Trials trials = trials_of({1000, 1000}, {900, 900});
+  for (const int status : {126, 127}) {
+    trials.exit_status = status;
+    EXPECT_FALSE(verdict_of(trials).first);
+    EXPECT_NE(verdict_of(trials).second.find("cannot be started"), std::string::npos);
+  }
+  trials.exit_status = 3;
+  EXPECT_TRUE(verdict_of(trials).first);
+}
+
 TEST(Verdict, ByBehaviour) {
   Trials trials = trials_of({1000, 1000}, {900, 900});
   trials.compared = Trials::Compared::end;
