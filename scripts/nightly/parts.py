@@ -181,7 +181,7 @@ SEEDS = {
 # Those that read these variables; the others do the same as in every run of the tests.
 SEEDED = (
     r"^e2e\.(layouts|profiled|second_round|hot_cold|never_slower|bad_input|profile|gui_robust|exec|on_the_fly|session_work|"
-    r"live_session|pe)_test(\.x86_64)?$|^unit\.database_model_test$"
+    r"live_session|pe)_test(\.x86_64)?$|^unit\.(database_model|hot_cold)_test$"
 )
 MORE = {
     "RESPIKE_SEEDS": "20", "RESPIKE_HEAVY_SEEDS": "20", "RESPIKE_PROFILE_SEEDS": "20", "RESPIKE_HEAVY_PROFILE_SEEDS": "20",
@@ -404,7 +404,7 @@ PARTS = (  # what is quick and sees much comes first
     Part("random", "500 random C++ programs that no state before had",
          (*COMMAND, *HARNESS, *_named("tests/e2e", "random_programs_test.py")), _random),
     Part("seeds", "the tests that draw layouts, profiles or damage, with 20 seeds and more damage",
-         (*PRODUCT, "tests/e2e", "tests/programs", "tests/pe", "tests/gui", "tests/unit/database_model_test.cc"),
+         (*PRODUCT, "tests/e2e", "tests/programs", "tests/pe", "tests/gui", *_named("tests/unit", "database_model_test.cc hot_cold_test.cc random_procedure.*")),
          lambda context: of_ctest(context, context.build, SEEDED, MORE, SEEDS)),
     Part("sanitizers", "the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer",
          (*PRODUCT, "tests", "examples", ":(glob)bench/*", "scripts/bisect-procedures.sh"),
@@ -425,7 +425,7 @@ PARTS = (  # what is quick and sees much comes first
          (*SUITES, *_named("tests/peers", "exec_tests.py")), _each("tests/peers/exec_tests.py"), seconds=1800),
     Part("install", "packages and tarball in a Debian 12 of their own: built twice, installed, the tutorial, the window, removed",
          (*SUITES, "gui", "debian", "packaging", "docs/tutorial.md", "README.md", *_named("tests/peers", "install_tests.py"),
-          *_named("tests/e2e", "tutorial_test.py")), _each("tests/peers/install_tests.py"), seconds=1800),
+          *_named("tests/e2e", "pages_test.py")), _each("tests/peers/install_tests.py"), seconds=1800),
     Part("servers", "lighttpd and PostgreSQL under load by `respike check --driver`, and with a fault in a worker, ten minutes each",
          (*SUITES, *_named("tests/peers", "server_tests.py")), _each("tests/peers/server_tests.py"), seconds=600),
     Part("debian", "bzip2 and Lua as Debian packages that dh_respike optimizes, built three times",

@@ -398,10 +398,13 @@ class Tally:
 
     def lacks(self):
         """What is not yet as it has to be, sentences."""
-        followed_wanted = FOLLOWED_WANTED // (5 if common.is_sampled() else 1)
+        few = common.is_sampled()
+        stops_wanted = STOPS_WANTED // (4 if few else 1)
+        complete_wanted = COMPLETE_WANTED // (4 if few else 1)
+        followed_wanted = FOLLOWED_WANTED // (15 if few else 1)
         wrong = {
-            f"{STOPS_WANTED} stops are wanted": self.compared < STOPS_WANTED,
-            f"{COMPLETE_WANTED} stops with a complete stack are wanted": self.complete < COMPLETE_WANTED,
+            f"{stops_wanted} stops are wanted": self.compared < stops_wanted,
+            f"{complete_wanted} stops with a complete stack are wanted": self.complete < complete_wanted,
             f"{followed_wanted} stacks in procedures with a hot copy are wanted": self.hot < followed_wanted,
             "too many walks were given up": self.given_up > max(1, self.walks // 5),
         }

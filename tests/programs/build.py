@@ -367,11 +367,13 @@ def runs_of(name, data):
     return [([], sample), (["-9"], sample), (["-d"], packed)]
 
 
-def real_programs(programs, sources):
+def real_programs(programs, sources, everything=True):
     real = real_sources(sources)
     runs = {name: runs_of(name, programs.builder.out / "data") for name in real}
     for name, (files, flags) in real.items():
-        programs.program(name, files, runs[name], flags=flags, heavy=name == "sqlite3")
+        heavy = name == "sqlite3"  # the compiler takes a minute for its objects of one kind
+        kinds = ("dynamic", "static", "pie") if everything or not heavy else ("dynamic", "static")
+        programs.program(name, files, runs[name], kinds, flags=flags, heavy=heavy)
     for name, soname in (("lua", "liblua.so"), ("minigzip", "libz.so.1")):
         files, flags = real[name]
         main = [p for p in files if p.stem == name]
@@ -396,6 +398,7 @@ def main():
         "--own-only", action="store_true", help="build only this project's own programs"
     )
     parser.add_argument("--only", action="append", help="build only this program (repeatable)")
+    parser.add_argument("--usual", action="store_true", help="what the usual run of the tests needs: SQLite in two kinds")
     parser.add_argument("--manifest", default="manifest.json", help="its name in OUTDIR")
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -408,7 +411,7 @@ def main():
     have_sources = not args.own_only and fetch(sources)
     missing = []
     if have_sources:
-        real_programs(programs, sources)  # first, since sqlite3 takes longest
+        real_programs(programs, sources, not args.usual)  # first, since sqlite3 takes longest
     else:
         missing = ["sqlite3", "lua", "bzip2", "minigzip"]
         print("build.py: WITHOUT the real programs: " + ", ".join(missing), file=sys.stderr)

@@ -4,8 +4,8 @@ does for Alpha: the same sources, in the shapes that compilers and linkers give 
 
 A shape is a way to build: a compiler, its options, a linker. Each shape is applied to a few programs
 that between them have jump tables, computed gotos and exceptions, with --all also to Lua and
-containers; the plain shape is applied to all programs (without --all, SQLite is a position-independent executable
-only: a compiler takes long for it). Example: interpreter.lld.pie is c/interpreter.c, linked by lld as a position-independent
+containers; the plain shape is applied to all programs. Compilers take long for some: without --all, SQLite is a
+position-independent executable only, and Lua is not compiled by a profile. Example: interpreter.lld.pie is c/interpreter.c, linked by lld as a position-independent
 executable. What the machine lacks is left out, with one line: another host's compiler, a linker,
 Debian's sources.
 
@@ -66,7 +66,7 @@ SHAPES = [
     Shape("no-plt", ("-fno-plt",), ("-Wl,-z,now",)),
     Shape("large", ("-mcmodel=large",), kinds=("dynamic",), programs=("switches", "interpreter")),
     Shape("medium", ("-mcmodel=medium", "-mlarge-data-threshold=64"), kinds=("dynamic",)),
-    Shape("tls-descriptors", ("-mtls-dialect=gnu2",), programs=("threads", "concurrency", "modern")),
+    Shape("tls-descriptors", ("-mtls-dialect=gnu2",), programs=("threads", "concurrency")),
     Shape("pg", ("-pg",), ("-pg",), kinds=("dynamic",), programs=("switches", "interpreter")),
     Shape("no-separate-code", (), ("-Wl,-z,noseparate-code",)),
     Shape("relr", (), ("-Wl,-z,pack-relative-relocs",)),
@@ -224,7 +224,7 @@ def main():
     if not args.shape:
         libraries(shapes, sources)
         for name in ("interpreter", "lua", "bzip2"):
-            if name in sources:
+            if name in sources and (args.all or name != "lua"):
                 shapes.trained(name, sources[name])
     try:
         shapes.builder.finish()

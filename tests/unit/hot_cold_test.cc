@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <numeric>
 #include <set>
 #include <string>
@@ -22,10 +23,16 @@
 namespace respike {
 namespace {
 
+/// How many random procedures a test draws: RESPIKE_SEEDS times as many as usually.
+uint64_t procedures(uint64_t usual) {
+  const char* more = std::getenv("RESPIKE_SEEDS");
+  return more == nullptr ? usual : usual * std::strtoull(more, nullptr, 10);
+}
+
 TEST(HotCold, RandomProceduresBehaveTheSame) {
   int optimized = 0, compared = 0;
   uint64_t before = 0, after = 0, thrown = 0;
-  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+  for (uint64_t seed = 1; seed <= procedures(1000); ++seed) {
     const std::string text = RandomProcedure(seed).text();
     const Program original = parse_alpha(text);
     Program changed = parse_alpha(text);
@@ -48,9 +55,9 @@ TEST(HotCold, RandomProceduresBehaveTheSame) {
       thrown += actual.thrown;
     }
   }
-  EXPECT_GT(optimized, 300);
-  EXPECT_GT(compared, 2000);
-  EXPECT_GT(thrown, 500u);
+  EXPECT_GT(optimized, 100);
+  EXPECT_GT(compared, 700);
+  EXPECT_GT(thrown, 160u);
   RecordProperty("executed_before", std::to_string(before));
   RecordProperty("executed_after", std::to_string(after));
 }
@@ -124,7 +131,7 @@ void spoil(Program& program, const std::vector<BlockId>& copies, Random& random)
 
 TEST(HotCold, ProvesNothingWrong) {
   int proven = 0, refused = 0;
-  for (uint64_t seed = 1; seed <= 4000; ++seed) {
+  for (uint64_t seed = 1; seed <= procedures(1300); ++seed) {
     Random random(seed);
     const std::string text = RandomProcedure(seed).text();
     const Program original = parse_alpha(text);
@@ -155,8 +162,8 @@ TEST(HotCold, ProvesNothingWrong) {
           << text << print(changed);
     }
   }
-  EXPECT_GT(refused, 300);
-  EXPECT_GT(proven, 20);  // spoiled programs that still do the same
+  EXPECT_GT(refused, 100);
+  EXPECT_GT(proven, 6);  // spoiled programs that still do the same
 }
 
 void forget_counts(Program& program) {
@@ -170,7 +177,7 @@ void forget_counts(Program& program) {
 /// The sets of hot blocks alone, without counts, give the same program.
 TEST(HotCold, SplitsAlike) {
   int split = 0, twice = 0;
-  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (uint64_t seed = 1; seed <= procedures(300); ++seed) {
     const std::string text = RandomProcedure(seed).text();
     Program changed = parse_alpha(text), follower = parse_alpha(text);
     const HotColdResult result = optimize_hot_cold(changed, {.least_gain = 0});
@@ -181,8 +188,8 @@ TEST(HotCold, SplitsAlike) {
     split += result.parts.front().empty() ? 0 : 1;
     twice += result.parts.front().empty() || result.parts.back().empty() ? 0 : 1;
   }
-  EXPECT_GT(split, 300);
-  EXPECT_GT(twice, 10);
+  EXPECT_GT(split, 90);
+  EXPECT_GT(twice, 3);
 }
 
 TEST(HotCold, RefusesHotPartsThatAreNone) {
@@ -193,7 +200,7 @@ TEST(HotCold, RefusesHotPartsThatAreNone) {
 /// Procedures that jump by tables are optimized, too, and restored with their tables.
 TEST(HotCold, RestoresTables) {
   int turned = 0, restored = 0;
-  for (uint64_t seed = 1; seed <= 2000; ++seed) {
+  for (uint64_t seed = 1; seed <= procedures(600); ++seed) {
     const std::string text = RandomProcedure(seed).text();
     const Program original = parse_alpha(text);
     Program changed = parse_alpha(text);
@@ -213,7 +220,7 @@ TEST(HotCold, RestoresTables) {
     ASSERT_EQ(find_violation(changed).value_or(""), "") << text;
     restored += changed[kTested].blocks.size() == original[kTested].blocks.size();
   }
-  EXPECT_GT(turned, 50);
+  EXPECT_GT(turned, 15);
   EXPECT_EQ(restored, turned);
 }
 
@@ -221,7 +228,7 @@ TEST(HotCold, RestoresTables) {
 TEST(HotCold, ProvesWhatItMakes) {
   int optimized = 0, unproven = 0;
   HotColdRemoved removed;
-  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+  for (uint64_t seed = 1; seed <= procedures(1000); ++seed) {
     Program program = parse_alpha(RandomProcedure(seed).text());
     const HotColdResult result = optimize_hot_cold(program, {.least_gain = 0});
     removed += result.removed;
@@ -230,11 +237,11 @@ TEST(HotCold, ProvesWhatItMakes) {
       optimized += note.category == HotColdNote::Category::optimized;
     }
   }
-  EXPECT_GT(optimized, 300);
+  EXPECT_GT(optimized, 100);
   EXPECT_LE(unproven, optimized / 200);
-  EXPECT_GT(removed.branches.instructions, 100u);
-  EXPECT_GT(removed.stores.instructions, 100u);
-  EXPECT_GT(removed.loads.instructions, 2u);
+  EXPECT_GT(removed.branches.instructions, 30u);
+  EXPECT_GT(removed.stores.instructions, 30u);
+  EXPECT_GT(removed.loads.instructions, 0u);
 }
 
 /// A procedure with two private slots: 40(sp) is written and read, 48(sp) is read by cold code
