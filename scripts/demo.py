@@ -24,6 +24,10 @@ MACHINE, RUNNER = ("x86-64", "on this host") if common.is_native() else ("Alpha"
 LAYOUTS = [["original"], ["random", "--seed", "1"], ["scatter", "--seed", "1"]]
 
 
+def say(what):
+    print(f"demo: {what}", flush=True)
+
+
 def measure(command):
     """Runs the command; returns (exit status, seconds, peak memory in MB)."""
     start = time.monotonic()
@@ -233,8 +237,11 @@ def main():
     common.note_missing_programs()
     describe(programs)
     with tempfile.TemporaryDirectory(prefix="respike-demo-") as folder:
+        say("rewriting it with three layouts, and running the results")
         same = rewrite(programs, pathlib.Path(folder))
+        say("counting what it executes")
         same = profile(programs, pathlib.Path(folder)) and same
+        say("laying it out by a profile, and comparing both")
         same = compare(programs, pathlib.Path(folder)) and same
     if not same:
         sys.exit("demo: a rewritten program does not behave like its original")

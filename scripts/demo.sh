@@ -1,23 +1,56 @@
 #!/usr/bin/env bash
-# Installs missing packages, builds respike, and does Respike's main job on SQLite, for x86-64 and for
-# Alpha: rewrites the program with three layouts, runs original and outputs (Alpha's under an
-# emulator), and prints tables of the results and of what a layout by a profile gains: for x86-64 in
-# processor time, for Alpha on a model of a processor. If Debian's sources are unreachable, a program
-# of this project takes SQLite's place, and the gain is left out.
+# Installs missing packages, builds respike, and does Respike's main job on SQLite for x86-64: rewrites the program with
+# three layouts, runs original and outputs, counts its runs, and prints tables of the results and of what a layout by a
+# profile gains in processor time. `--all` does the same for Alpha, under an emulator and on a model of a processor.
+# If Debian's sources are unreachable, a program of this project takes SQLite's place, and the gain is left out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+if [[ $# -gt 1 || ${1:---all} != --all ]]; then
+  echo "usage: scripts/demo.sh [--all]" >&2
+  exit 2
+fi
+
+# Says every ten seconds, or on a terminal at each step, how far ninja is: [STEP/STEPS] in what it prints.
+progress() {
+  local step steps last=-10 rest
+  while IFS='[]/' read -r _ step steps rest; do
+    [[ $step =~ ^[0-9]+$ && $steps =~ ^[0-9]+$ ]] || continue
+    if [[ -t 1 ]]; then
+      printf '\rdemo: building respike: step %d of %d' "$step" "$steps"
+    elif ((SECONDS - last >= 10)); then
+      last=$SECONDS
+      echo "demo: building respike: step $step of $steps"
+    fi
+  done
+  [[ ! -t 1 || -z ${step:-} ]] || echo
+}
+
 scripts/install-packages.sh
-echo "demo: building respike (output in build/demo-build.log)"
 mkdir -p build
-{ cmake -S . -B build -G Ninja && cmake --build build --target respike; } > build/demo-build.log 2>&1 ||
-  { tail -n 30 build/demo-build.log >&2; exit 1; }
-echo "demo: building SQLite for x86-64 and Alpha"
+log=build/demo-build.log
+echo "demo: building respike, some minutes the first time (output in $log)"
+{ cmake -S . -B build -G Ninja && cmake --build build --target respike; } 2>&1 | tee "$log" | progress ||
+  { tail -n 30 "$log" >&2; exit 1; }
+echo "demo: fetching and compiling SQLite for x86-64, about a minute the first time"
 sources=build/programs/sources
-x86_64=(--only sqlite3) alpha=(--only sqlite3)
+x86_64=(--only sqlite3) alpha=(--only sqlite3 --usual)
 scripts/fetch-sources.sh "$sources" || { x86_64=(--only kernels) alpha=(--only kernels --own-only); }
 python3 tests/programs/x86_64.py build/programs/x86_64 --sources "$sources" "${x86_64[@]}" --shape "" \
   --manifest demo.json > build/demo-programs.log
-python3 tests/programs/build.py build/programs "${alpha[@]}" --manifest demo.json --quiet
 python3 scripts/demo.py build/respike build/programs/x86_64
-exec python3 scripts/demo.py build/respike build/programs
+if [[ ${1:-} == --all ]]; then
+  echo
+  echo "demo: compiling SQLite for Alpha, about a minute the first time"
+  python3 tests/programs/build.py build/programs "${alpha[@]}" --manifest demo.json --quiet
+  python3 scripts/demo.py build/respike build/programs
+fi
+cat << 'END'
+
+Next, with a program of your own, linked with -Wl,--emit-relocs (-Wl,-q):
+  build/respike register app                            the program and its libraries
+  build/respike instrument app && build/respike run app TYPICAL INPUT
+  build/respike optimize app && build/respike check app -- TYPICAL INPUT
+  build/respike export app out
+docs/tutorial.md does this with Lua, in five minutes; docs/limits.md says what is left alone.
+END

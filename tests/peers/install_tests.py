@@ -22,7 +22,7 @@ import gcc_sources  # noqa: F401  (its folders of modules)
 import common
 import packages
 import runner
-import tutorial_test as tutorial
+import pages_test as tutorial
 from common import expect
 
 LONGEST = 7200.0  # seconds of a build
