@@ -13,17 +13,18 @@ fi
 
 # Says every ten seconds, or on a terminal at each step, how far ninja is: [STEP/STEPS] in what it prints.
 progress() {
-  local step steps last=-10 rest
+  local step steps last=-10 rest shown=
   while IFS='[]/' read -r _ step steps rest; do
     [[ $step =~ ^[0-9]+$ && $steps =~ ^[0-9]+$ ]] || continue
     if [[ -t 1 ]]; then
       printf '\rdemo: building respike: step %d of %d' "$step" "$steps"
+      shown=1
     elif ((SECONDS - last >= 10)); then
       last=$SECONDS
       echo "demo: building respike: step $step of $steps"
     fi
   done
-  [[ ! -t 1 || -z ${step:-} ]] || echo
+  [[ -z $shown ]] || echo
 }
 
 scripts/install-packages.sh

@@ -206,6 +206,7 @@ def _debug(context):
         *context.sliced("lines", 8, "tests/e2e/debug_lines_test.py", **large),
         *context.sliced("scopes", 4, "tests/e2e/debug_scopes_test.py", **large),
         *context.sliced("stops", 12, "tests/e2e/debug_stops_test.py", RESPIKE_STOPS="500"),
+        *context.sliced("lldb", 4, "tests/e2e/debug_lldb_test.py", RESPIKE_STOPS="120"),
     ]
 
 
@@ -381,7 +382,8 @@ PREPARATIONS = {
 PE = ("tests/pe", *_named("tests/e2e", "pe_test.py"))
 PARTS = (  # what is quick and sees much comes first
     Part("cases", "all cases of all tests; the usual run has a part of them",
-         (*PRODUCT, "tests", "examples", ":(glob)bench/*", "scripts/bisect-procedures.sh"),
+         (*PRODUCT, "tests", "examples", ":(glob)bench/*", "scripts/bisect-procedures.sh", "README.md",
+          *_named("docs", "tutorial.md tour.md")),
          lambda context: of_ctest(context, context.build, slices=CASES), seconds=60),
     Part("speed", "the IA-64 emulator executes at least 100 million instructions a second, without no-ops",
          (*EMULATOR, "bench/ia64_speed.py", *_named("tests/e2e", "ia64_programs.py")), _speed, seconds=60),

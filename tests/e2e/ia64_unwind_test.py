@@ -29,9 +29,9 @@ REASON = "its unwind information is not understood"
 PROCEDURES = 6  # the program's exit status: the number of procedures that it calls
 
 
-def program():
+def program(kept=ia64_programs.ASSEMBLER_SOURCES / "unwind" / "kept.s"):
     folder, objects = scratch.folder(), []
-    for source in (FREESTANDING / "start.s", FREESTANDING / "runtime.s", ia64_programs.ASSEMBLER_SOURCES / "unwind" / "kept.s"):
+    for source in (FREESTANDING / "start.s", FREESTANDING / "runtime.s", kept):
         objects.append(folder / f"{source.stem}.o")
         ia64_programs.tool("as", "-o", objects[-1], source)
     image = folder / "kept"
@@ -131,6 +131,51 @@ def check_kept_table(image, output, what):
     described = [address for name, address in addresses(output).items() if name in ("program", "plain")]
     expect(all(any(start <= at < end for start, end, _ in unwind_entries(output)) for at in described), f"{what}: not all is described")
     expect(emulate(output).status == PROCEDURES, f"{what}: status {emulate(output).status}")
+
+
+# An exception table that names where landing pads start, in another procedure, and then is not understood.
+PADS_ELSEWHERE = """
+	.global lands#
+	.proc lands#
+	.personality plain#
+lands:
+	.prologue
+	.save rp, r14
+	mov r14 = b0
+	.body
+	br.call.sptk.many b0 = plain#
+	;;
+	mov b0 = r14
+	;;
+	br.ret.sptk.many b0
+	.handlerdata
+	data1 0x00
+	data8 elsewhere#
+	data1 0xff, 0x7f
+	.text
+	.endp lands#
+	.global elsewhere#
+	.proc elsewhere#
+elsewhere:
+	.prologue
+	.body
+	mov r8 = 1
+	br.ret.sptk.many b0
+	.endp elsewhere#
+"""
+
+
+def pads_elsewhere():
+    """The code to which a table leads that is not understood stays, whatever its name."""
+    source = scratch.folder() / "kept.s"
+    source.write_text((ia64_programs.ASSEMBLER_SOURCES / "unwind" / "kept.s").read_text() + PADS_ELSEWHERE)
+    image, output = program(source), scratch.file("output")
+    info = json.loads(common.respike_ok("image", "info", image, "--json").stdout)
+    opaque = {entry["name"]: entry["reason"] for entry in info["opaque"]}
+    expect({"lands", "elsewhere"} <= opaque.keys(), f"{opaque}")
+    expect("exception table" in opaque["elsewhere"], f"{opaque['elsewhere']}")
+    common.optimize(image, output, "--layout", "random", "--seed", "1")
+    expect(emulate(output).status == PROCEDURES, "the program does something else")
 
 
 def unreadable_tables():
@@ -319,7 +364,7 @@ def symbols_and_names():
 
 def main():
     args = common.argument_parser(__doc__).parse_args()
-    cases = [common.Case(f.__name__, functools.partial(f)) for f in (layouts, counted, verify, unreadable_tables, return_addresses, listed_addresses, thrown, symbols_and_names)]
+    cases = [common.Case(f.__name__, functools.partial(f)) for f in (layouts, counted, verify, unreadable_tables, pads_elsewhere, return_addresses, listed_addresses, thrown, symbols_and_names)]
     with scratch:
         return common.run_cases(cases, args)
 

@@ -99,6 +99,12 @@ void keep_finding(const Bytes& bytes, const FuzzResult& result) {
              static_cast<std::streamsize>(bytes.size()));
 }
 
+/// RESPIKE_MUTATIONS: how many times as many mutations, for a longer run.
+int more(int usual) {
+  const char* text = std::getenv("RESPIKE_MUTATIONS");
+  return text == nullptr ? usual : usual * std::atoi(text);
+}
+
 /// Checks `count` mutations; `depth` must be reached by at least a tenth of them.
 void run(const std::vector<Bytes>& from, int count, uint64_t seed, FuzzDepth depth,
          const std::function<FuzzResult(std::span<const uint8_t>)>& check) {
@@ -129,7 +135,7 @@ TEST(FuzzSmoke, SeedsAreFine) {
 }
 
 TEST(FuzzSmoke, Reader) {
-  run(seeds().alpha, 3'000, 1'000'000, FuzzDepth::rewritable, check_reader);
+  run(seeds().alpha, more(3'000), 1'000'000, FuzzDepth::rewritable, check_reader);
 }
 
 /// The images of Windows NT. RESPIKE_PE_MUTATIONS: how many, for a longer run.
@@ -200,16 +206,16 @@ void PrintTo(const FuzzedMachine& machine, std::ostream* out) {
 class FuzzMachine : public testing::TestWithParam<FuzzedMachine> {};
 
 TEST_P(FuzzMachine, Lifter) {
-  run(seeds().*GetParam().images, 1'000, GetParam().lifter, FuzzDepth::lifted, check_lifter);
+  run(seeds().*GetParam().images, more(1'000), GetParam().lifter, FuzzDepth::lifted, check_lifter);
 }
 
 TEST_P(FuzzMachine, Rewrite) {
-  run(seeds().*GetParam().images, 500, GetParam().rewrite, FuzzDepth::rewritten,
+  run(seeds().*GetParam().images, more(500), GetParam().rewrite, FuzzDepth::rewritten,
       [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
 }
 
 TEST_P(FuzzMachine, Instrument) {
-  run(seeds().*GetParam().images, 250, GetParam().instrument, FuzzDepth::rewritten,
+  run(seeds().*GetParam().images, more(250), GetParam().instrument, FuzzDepth::rewritten,
       check_instrument);
 }
 
@@ -225,7 +231,7 @@ TEST(FuzzSmoke, UnwindRegions) {
   const std::vector<Bytes>& from = seeds().descriptors;
   ASSERT_GT(from.size(), 10u);
   int deep = 0, count = 0;
-  for (uint64_t seed = 0; seed < 10'000; ++seed) {
+  for (uint64_t seed = 0; seed < uint64_t(more(10'000)); ++seed) {
     FuzzRandom random(seed);
     Bytes bytes = from[random.below(from.size())];
     for (uint64_t n = random.below(4); n-- > 0;)
@@ -264,7 +270,7 @@ TEST(FuzzSmoke, Debug) {
     EXPECT_EQ(result.depth, FuzzDepth::rewritten) << result.error;
   }
   int deep = 0, count = 0;
-  for (uint64_t seed = 0; seed < 2'000; ++seed) {
+  for (uint64_t seed = 0; seed < uint64_t(more(2'000)); ++seed) {
     FuzzRandom random(seed);
     Bytes bytes = from[random.below(from.size())];
     for (uint64_t n = 1 + random.below(3); n-- > 0;) damage_debug(bytes, random);
@@ -280,7 +286,7 @@ TEST(FuzzSmoke, Debug) {
 
 TEST(FuzzSmoke, Counting) {
   int deep = 0, count = 0;
-  for (uint64_t seed = 0; seed < 7'000; ++seed) {
+  for (uint64_t seed = 0; seed < uint64_t(more(7'000)); ++seed) {
     FuzzRandom random(seed);
     Random toy(seed % 50);
     Bytes bytes;

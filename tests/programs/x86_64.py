@@ -66,7 +66,7 @@ SHAPES = [
     Shape("no-plt", ("-fno-plt",), ("-Wl,-z,now",)),
     Shape("large", ("-mcmodel=large",), kinds=("dynamic",), programs=("switches", "interpreter")),
     Shape("medium", ("-mcmodel=medium", "-mlarge-data-threshold=64"), kinds=("dynamic",)),
-    Shape("tls-descriptors", ("-mtls-dialect=gnu2",), programs=("threads", "concurrency")),
+    Shape("tls-descriptors", ("-mtls-dialect=gnu2",), programs=("threads", "concurrency", "modern")),
     Shape("pg", ("-pg",), ("-pg",), kinds=("dynamic",), programs=("switches", "interpreter")),
     Shape("no-separate-code", (), ("-Wl,-z,noseparate-code",)),
     Shape("relr", (), ("-Wl,-z,pack-relative-relocs",)),

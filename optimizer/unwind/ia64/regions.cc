@@ -38,13 +38,18 @@ const Section* table_of(const Image& image) {
   return found == image.sections.end() ? nullptr : &*found;
 }
 
-/// The section whose contents the new information blocks replace, or nullptr.
+/// The section whose contents the new information blocks replace, or nullptr: if no block is new,
+/// all sections stay.
 const Section* replaced_information(const UnwindRequest& request) {
+  std::vector<uint64_t> kept;
+  for (const UnwindRange& range : request.ranges)
+    if (range.kept_lsda != 0) kept.push_back(range.kept_lsda);
+  if (kept.size() == request.ranges.size()) return nullptr;
+  std::ranges::sort(kept);
   const auto found = std::ranges::find_if(request.image.sections, [&](const Section& section) {
-    return section.allocated() && section.name.ends_with(kInformationName) &&
-           std::ranges::none_of(request.ranges, [&](const UnwindRange& range) {
-             return range.kept_lsda != 0 && section.contains(range.kept_lsda);
-           });
+    if (!section.allocated() || !section.name.ends_with(kInformationName)) return false;
+    const auto first = std::ranges::lower_bound(kept, section.address);
+    return first == kept.end() || !section.contains(*first);
   });
   return found == request.image.sections.end() ? nullptr : &*found;
 }

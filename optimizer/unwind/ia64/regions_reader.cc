@@ -62,7 +62,7 @@ class RegionReader {
  private:
   void read_entry(const RegionEntry& entry);
   void keep_as_it_is(const RegionEntry& entry);
-  bool pads_may_be_elsewhere(uint64_t block_address);
+  void find_landing_pads(uint64_t block_address, Fde& fde);
   Block read_block(uint64_t address);
   std::vector<RegionRow> rows_of(std::span<const uint8_t> descriptors, uint64_t slots);
   uint32_t cie_of(const Block& block);
@@ -114,36 +114,42 @@ void RegionReader::read_entry(const RegionEntry& entry) {
 
 /// A region whose block or exception table is not understood: code and block stay.
 void RegionReader::keep_as_it_is(const RegionEntry& entry) {
-  const Section* section = image_.section_at(entry.information);
-  if (entry.start % kBundleSize != 0 || entry.end % kBundleSize != 0 || section == nullptr ||
-      entry.information - section->address >= section->contents.size()) {
+  try {
+    const Section* section = image_.section_at(entry.information);
+    if (entry.start % kBundleSize != 0 || entry.end % kBundleSize != 0 || section == nullptr ||
+        entry.information - section->address >= section->contents.size())
+      throw Error("an unwind region cannot stay as it is");
+    CfiState state;
+    state.cie = cie_of({});
+    state.opaque = state.cfa_is_expression = true;
+    Fde fde;
+    fde.start = entry.start;
+    fde.end = entry.end;
+    fde.rows.push_back({entry.start, states_.index_of(state)});
+    fde.kept_lsda = entry.information;
+    find_landing_pads(entry.information, fde);
+    input_.fdes.push_back(std::move(fde));
+  } catch (const Error&) {
     unreadable_.emplace_back(entry.start, entry.end);
-    return;
   }
-  CfiState state;
-  state.cie = cie_of({});
-  state.opaque = state.cfa_is_expression = true;
-  Fde fde;
-  fde.start = entry.start;
-  fde.end = entry.end;
-  fde.rows.push_back({entry.start, states_.index_of(state)});
-  fde.kept_lsda = entry.information;
-  fde.pads_elsewhere = pads_may_be_elsewhere(entry.information);
-  input_.fdes.push_back(std::move(fde));
 }
 
-/// Whether the exception table of the block may lead to code outside of the region: unless the
-/// table can be found and has no start of landing pads, its first byte.
-bool RegionReader::pads_may_be_elsewhere(uint64_t block_address) {
+/// Says of a block that stays whether its exception table may lead to code outside of the region,
+/// and to which. It does not if the table has no start of landing pads, in its first bytes.
+void RegionReader::find_landing_pads(uint64_t block_address, Fde& fde) {
+  fde.pads_elsewhere = true;
   try {
     const Block block = read_block(block_address);
-    if (block.lsda == 0) return false;
     const Section* section = image_.section_at(block.lsda);
-    if (section == nullptr) return true;
+    if (block.lsda == 0) fde.pads_elsewhere = false;
+    if (block.lsda == 0 || section == nullptr) return;
     ByteReader reader(section->contents.subspan(block.lsda - section->address), "a table");
-    return reader.read<uint8_t>() != eh_pe::kOmit;
+    const auto encoding = reader.read<uint8_t>();
+    fde.pads_elsewhere = encoding != eh_pe::kOmit;
+    if (fde.pads_elsewhere)
+      fde.landing_pad_start = pointers_.read(reader, encoding, block.lsda + reader.position());
   } catch (const Error&) {
-    return true;
+    // It is not known.
   }
 }
 
