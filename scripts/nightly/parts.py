@@ -245,7 +245,7 @@ def _speed(context):
 
 
 def _pe(context):
-    fuzzed = of_ctest(context, context.build, r"^FuzzSmoke\.Pe", {"RESPIKE_PE_MUTATIONS": "60000"})
+    fuzzed = of_ctest(context, context.build, r"^fuzz_smoke\.pe$", {"RESPIKE_PE_MUTATIONS": "60000"})
     more = {"RESPIKE_PE_FLIPS": "1000", "RESPIKE_PE_SHARE": "1"}
     return fuzzed and [*fuzzed, *context.sliced("damaged", 4, "tests/e2e/pe_damaged_test.py", **more)]
 

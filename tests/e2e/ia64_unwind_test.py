@@ -150,7 +150,7 @@ lands:
 	br.ret.sptk.many b0
 	.handlerdata
 	data1 0x00
-	data8 elsewhere#
+	data8.ua elsewhere#
 	data1 0xff, 0x7f
 	.text
 	.endp lands#

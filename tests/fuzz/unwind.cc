@@ -93,7 +93,7 @@ FuzzResult check_unwind(std::span<const uint8_t> bytes) {
   const OneEntry entry(bundles, bytes.subspan(2));
   Ranges unreadable;
   const UnwindInput input = read_regions(entry.image, &unreadable);
-  if (!unreadable.empty()) return result;
+  if (!unreadable.empty() || input.fdes.empty() || input.fdes[0].kept_lsda != 0) return result;
   result.depth = FuzzDepth::read;
   try {
     const auto written =
