@@ -409,6 +409,16 @@ def check_problems(scratch):
     expect(outcome.status == 2, outcome)
 
 
+def check_changed(scratch):
+    """A program that was built anew runs as it is: what is left of the optimized version is not what would be shipped."""
+    app = Application(scratch, "native")
+    with open(app.main, "ab") as file:
+        file.write(b"another build")
+    status, c = app.check(app.count)
+    expect(status == 1 and not c["ship"], c)
+    expect(c["verdict"].startswith("do not ship: ") and "main has changed" in c["verdict"], c)
+
+
 def check_interrupted(scratch, kind, number):
     """Nothing is left of a comparison that is interrupted: no process, no file."""
     app = Application(scratch, kind)
@@ -509,6 +519,7 @@ def main():
     args = common.argument_parser(__doc__).parse_args()
     with common.Scratch() as scratch:
         cases = {"timed": functools.partial(check_timed, scratch), "problems": functools.partial(check_problems, scratch),
+                 "changed": functools.partial(check_changed, scratch),
                  "everywhere": functools.partial(check_everywhere, scratch),
                  "same speed": functools.partial(check_same_speed, scratch), "noexec": functools.partial(check_noexec, scratch)}
         for kind in ("native", "x86-64", "alpha", "ia64"):
