@@ -70,7 +70,7 @@ OptimizedVersion Environment::optimized_version(const std::string& name) {
   if (result.substitutions.empty())
     throw Error(warned.empty() ? fmt::format("no image of {} is optimized", name) : warned.front());
   for (const std::string& text : warned) warnings_.warn(text);
-  if (!warned.empty()) result.unused = warned.front();
+  if (!warned.empty()) result.runs_as_it_is = warned.front();
   const char* library_path = std::getenv("LD_LIBRARY_PATH");
   const auto instead =
       loaded_instead(application, result.program, library_path == nullptr ? "" : library_path);
@@ -319,9 +319,9 @@ ApplicationCheck check_application(Environment& environment, const std::string& 
   result.trials =
       simulator::try_versions(model, versions.original, versions.optimized, workload, runs);
   std::tie(result.ship, result.verdict) = verdict_of(result.trials);
-  if (result.ship && !versions.found.unused.empty()) {
+  if (result.ship && !versions.found.runs_as_it_is.empty()) {
     result.ship = false;
-    result.verdict = fmt::format("do not ship: {}", versions.found.unused);
+    result.verdict = fmt::format("do not ship: {}", versions.found.runs_as_it_is);
   }
   return result;
 }

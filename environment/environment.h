@@ -161,7 +161,7 @@ struct OptimizedVersion {
   std::filesystem::path program;
   std::vector<Substitution> substitutions;  // originals without symbolic links; not empty
   std::vector<Image> images;                // all of the application
-  std::string unused;  // a sentence on an image whose optimized version cannot run; empty: none
+  std::string runs_as_it_is;  // why an optimized version cannot run, a sentence; empty: all can
 };
 
 /// What is known of the last fault of an application's optimized version.

@@ -35,7 +35,7 @@ echo "demo: building respike, some minutes the first time (output in $log)"
   { tail -n 30 "$log" >&2; exit 1; }
 echo "demo: fetching and compiling SQLite for x86-64, about a minute the first time"
 sources=build/programs/sources
-x86_64=(--only sqlite3) alpha=(--only sqlite3 --usual)
+x86_64=(--only sqlite3) alpha=(--only sqlite3)
 scripts/fetch-sources.sh "$sources" || { x86_64=(--only kernels) alpha=(--only kernels --own-only); }
 python3 tests/programs/x86_64.py build/programs/x86_64 --sources "$sources" "${x86_64[@]}" --shape "" \
   --manifest demo.json > build/demo-programs.log

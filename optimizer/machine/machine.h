@@ -110,7 +110,7 @@ struct Abi {
   }
 
   /// Debuggers of this machine join ranges of a function that touch, and read only the first FDE of
-  /// each (LLDB 21 and 22, DWARFCallFrameInfo::GetUnwindPlan): fragments must not touch another of
+  /// each (LLDB 22, DWARFCallFrameInfo::GetUnwindPlan): fragments must not touch another of
   /// their procedure, as each has an FDE of its own.
   bool debuggers_join_ranges = false;
   Register stack_pointer = 0;

@@ -22,7 +22,7 @@ import gcc_sources  # noqa: F401  (its folders of modules)
 import common
 import packages
 import runner
-import pages_test as tutorial
+import pages_test
 from common import expect
 
 LONGEST = 7200.0  # seconds of a build
@@ -107,14 +107,14 @@ class Root:
         """docs/tutorial.md by a user."""
         self.ok("rm -rf ~/tutorial ~/.local", user=USER, folder=HOME)
         folder = HOME
-        for command, promised in tutorial.steps():
+        for command, promised in pages_test.steps():
             script = f"set -e\n{command}\npwd > ~/.folder\n"
             outcome = self.run(script, user=USER, folder=folder, **environment)
             folder = (self.folder / HOME[1:] / ".folder").read_text().strip()
             expect(outcome.status == 0, f"{command}: {outcome}")
-            quiet = command == tutorial.FETCH or "gdb" in command
+            quiet = command == pages_test.FETCH or "gdb" in command
             expect(quiet or not outcome.stderr, f"{command}: {outcome}")
-            tutorial.compare(command, promised, outcome.stdout.decode().splitlines(), pathlib.Path(HOME))
+            pages_test.compare(command, promised, outcome.stdout.decode().splitlines(), pathlib.Path(HOME))
 
     def open_window(self, **environment):
         """`respike manager` under Xvfb: a window with its title is there within a minute."""

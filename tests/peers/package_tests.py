@@ -4,8 +4,8 @@ were rewritten.
 
 Each is laid out at random, scattered, counted, optimized by its profile, and what came out once more. Each image does
 the work that packages.py has for it: tcc and zlib run their own tests, Duktape scripts, and programs link libstdc++.
-Further seeds repeat the random and scattered layouts. With --sample there are a few steps of one build of two of them. Results
-are kept in a file, so that a run that was stopped goes on."""
+Further seeds repeat the random and scattered layouts. With --sample there are a few steps of one build of two of them.
+Results are kept in a file, so that a run that was stopped goes on."""
 
 import argparse
 import dataclasses
@@ -87,7 +87,7 @@ def _run(case, folder, kept):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0].replace("\n", " "))
     parser.add_argument("--filter", default="", help="only cases whose name matches this regular expression")
-    parser.add_argument("--sample", action="store_true", help="one build of few packages, a few steps")
+    parser.add_argument("--sample", action="store_true", help="one build of each of two packages, a few steps")
     parser.add_argument("--seeds", type=int, default=5, help="of random and scattered layouts (default 5)")
     parser.add_argument("--step", action="append", choices=ALL, help="only this step and those it needs (repeatable)")
     parser.add_argument("--results", type=pathlib.Path, default=runner.WORK / "packages.jsonl", help="the file of results")

@@ -4,7 +4,7 @@
 The programs are our own (c/, asm/, cxx/, shared/) and real ones from Debian's source packages (SQLite,
 Lua, bzip2, zlib; fetched by scripts/fetch-sources.sh; when they are unreachable the manifest says
 so and only our own are built). Each is linked with relocations (-Wl,-q) as a dynamic, a static and
-a position-independent executable; some also with other optimization levels, processors and code
+a position-independent executable (SQLite only with --all: the compiler takes a minute); some also with other optimization levels, processors and code
 models.
 
 A step runs again when its command or one of its inputs changed. The manifest lists, per program,
@@ -367,7 +367,7 @@ def runs_of(name, data):
     return [([], sample), (["-9"], sample), (["-d"], packed)]
 
 
-def real_programs(programs, sources, everything=True):
+def real_programs(programs, sources, everything):
     real = real_sources(sources)
     runs = {name: runs_of(name, programs.builder.out / "data") for name in real}
     for name, (files, flags) in real.items():
@@ -398,7 +398,7 @@ def main():
         "--own-only", action="store_true", help="build only this project's own programs"
     )
     parser.add_argument("--only", action="append", help="build only this program (repeatable)")
-    parser.add_argument("--usual", action="store_true", help="what the usual run of the tests needs: SQLite in two kinds")
+    parser.add_argument("--all", action="store_true", help="SQLite as a position-independent executable, too")
     parser.add_argument("--manifest", default="manifest.json", help="its name in OUTDIR")
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -411,7 +411,7 @@ def main():
     have_sources = not args.own_only and fetch(sources)
     missing = []
     if have_sources:
-        real_programs(programs, sources, not args.usual)  # first, since sqlite3 takes longest
+        real_programs(programs, sources, args.all)  # first, since sqlite3 takes longest
     else:
         missing = ["sqlite3", "lua", "bzip2", "minigzip"]
         print("build.py: WITHOUT the real programs: " + ", ".join(missing), file=sys.stderr)

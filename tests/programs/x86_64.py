@@ -4,9 +4,9 @@ does for Alpha: the same sources, in the shapes that compilers and linkers give 
 
 A shape is a way to build: a compiler, its options, a linker. Each shape is applied to a few programs
 that between them have jump tables, computed gotos and exceptions, with --all also to Lua and
-containers; the plain shape is applied to all programs. Compilers take long for some: without --all, SQLite is a
-position-independent executable only, and Lua is not compiled by a profile. Example: interpreter.lld.pie is c/interpreter.c, linked by lld as a position-independent
-executable. What the machine lacks is left out, with one line: another host's compiler, a linker,
+containers; the plain shape is applied to all programs. Compilers take long for some: without --all,
+SQLite is a position-independent executable only, and Lua is not compiled by a profile. Example:
+interpreter.lld.pie is c/interpreter.c, linked by lld as a position-independent executable. What the machine lacks is left out, with one line: another host's compiler, a linker,
 Debian's sources.
 
     tests/programs/x86_64.py build/programs/x86_64 --sources build/programs/sources"""

@@ -2,8 +2,10 @@
 // Bytes to instructions: length, form, and the places of all fields.
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 
+#include "optimizer/base/bytes.h"
 #include "optimizer/machine/x86_64/forms.h"
 
 namespace respike::x86_64 {
@@ -60,6 +62,13 @@ Decoded decode_unit(std::span<const uint8_t> code);
 
 inline const Form& form_of(const Decoded& decoded) {
   return forms().forms[decoded.form];
+}
+
+/// A displacement or an immediate operand: a little-endian signed number of 1, 2, 4 or 8 bytes.
+inline int64_t read_signed(const uint8_t* bytes, unsigned size) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes, size);
+  return sign_extend(value, 8 * size);
 }
 
 /// 0, 1, 2: operands of 16, 32, 64 bits.

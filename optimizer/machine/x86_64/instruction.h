@@ -80,7 +80,7 @@ void set_length(Instruction& branch, bool is_long);
 bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
            uint64_t gp);
 
-extern const WholeAddresses kWholeAddresses;
-extern const PushedReturns kPushedReturns;
+extern const WholeAddresses kWholeAddresses;  // whole_addresses.cc
+extern const PushedReturns kPushedReturns;    // pushed_returns.cc
 
 }  // namespace respike::x86_64

@@ -25,14 +25,6 @@ RegisterSet& RegisterSet::operator|=(const RegisterSet& other) {
 
 namespace {
 
-/// A little-endian signed number of 1, 2, 4 or 8 bytes.
-int64_t read_signed(const uint8_t* bytes, unsigned size) {
-  uint64_t value = 0;
-  std::memcpy(&value, bytes, size);
-  const unsigned unused = 64 - 8 * size;
-  return static_cast<int64_t>(value << unused) >> unused;
-}
-
 class Reader {
  public:
   Reader(const Decoded& decoded, const uint8_t* code)

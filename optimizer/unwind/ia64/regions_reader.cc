@@ -140,9 +140,12 @@ void RegionReader::find_landing_pads(uint64_t block_address, Fde& fde) {
   fde.pads_elsewhere = true;
   try {
     const Block block = read_block(block_address);
+    if (block.lsda == 0) {
+      fde.pads_elsewhere = false;
+      return;
+    }
     const Section* section = image_.section_at(block.lsda);
-    if (block.lsda == 0) fde.pads_elsewhere = false;
-    if (block.lsda == 0 || section == nullptr) return;
+    if (section == nullptr) return;
     ByteReader reader(section->contents.subspan(block.lsda - section->address), "a table");
     const auto encoding = reader.read<uint8_t>();
     fde.pads_elsewhere = encoding != eh_pe::kOmit;
