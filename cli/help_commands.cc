@@ -19,6 +19,8 @@
 #include "cli/manual.h"
 #include "cli/messages.h"
 #include "environment/describing.h"
+#include "environment/environment.h"
+#include "environment/life.h"
 #include "optimizer/base/error.h"
 #include "optimizer/profile/profile_set.h"
 
@@ -53,16 +55,6 @@ void print_help(CLI::App& app, const std::vector<std::string>& words, bool all) 
 
 // ---- what to do next ----
 
-/// What the database has of an application.
-struct Progress {
-  ApplicationRow application;
-  bool counting = false;   // an image that counts was made
-  double runs = 0;         // that were counted
-  bool waiting = false;    // counter files wait to be merged
-  bool optimized = false;  // an image was optimized
-  bool faulty = false;     // the optimized version died
-};
-
 bool has_counter_files(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
@@ -70,44 +62,29 @@ bool has_counter_files(const fs::path& folder) {
   return false;
 }
 
-Progress progress_of(const Database& database, const ApplicationRow& application) {
-  Progress result{.application = application};
-  result.faulty =
-      application.mode == Mode::optimized && database.fault_of(application.id).has_value();
-  for (const ApplicationImage& used : database.images_of(application.id)) {
-    const std::vector<BuildRow> builds = database.builds(used.image.id);
-    if (builds.empty()) continue;
-    const BuildRow& build = builds.front();  // the newest
-    for (const DerivedRow& derived : database.derived(build.id))
-      (derived.kind == DerivedKind::optimized ? result.optimized : result.counting) = true;
-    const ProfileSummary summary = database.summary(build.id);
-    result.runs = std::max(result.runs, summary.runs + summary.carried_runs);
-    result.waiting = result.waiting || has_counter_files(database.spool() / build.content.hex());
-  }
-  return result;
-}
-
 /// What to do with an application next, a line.
-std::string next_step(const Progress& progress) {
-  const std::string name = shell_word(progress.application.name);
-  if (progress.faulty)
-    return fmt::format(
-        "{} has died of a fault, and its original runs: respike report-fault {} says more", name,
-        name);
-  if (progress.optimized && !progress.waiting)
-    return fmt::format(
-        "{} is optimized: respike check {} -- ARGS says what it gains, and respike export {} DIR "
-        "writes the files",
-        name, name, name);
-  if (progress.runs > 0 || progress.waiting)
-    return fmt::format("{} has {}: respike optimize {} makes it faster", name,
-                       progress.waiting ? "new counts" : "counts of " + runs_text(progress.runs),
-                       name);
-  if (progress.counting)
-    return fmt::format("{} counts and has not run: respike run {} ARGS, with typical work", name,
-                       name);
-  return fmt::format("{} is registered: respike instrument {} makes it count how it runs", name,
-                     name);
+std::string next_line(const Database& database, const ApplicationView& view) {
+  const std::string name = shell_word(view.name);
+  const bool waiting = std::ranges::any_of(view.images, [&](const ImageView& image) {
+    return image.build && has_counter_files(database.spool() / image.build->content.hex());
+  });
+  const Life life = life_of(view, waiting);
+  if (!life.next) return fmt::format("{}: {}", name, life.advice);
+  switch (*life.next) {
+    case Step::registering:
+    case Step::instrumenting:
+      return fmt::format("{}: {}: respike instrument {} makes it count how it runs", name,
+                         life.advice, name);
+    case Step::running:
+      return fmt::format("{}: {}: respike run {} ARGS", name, life.advice, name);
+    case Step::optimizing:
+      return fmt::format("{}: {}: respike optimize {} makes it faster", name, life.advice, name);
+    case Step::checking:
+      return fmt::format("{}: {}: respike check {} -- ARGS", name, life.advice, name);
+    case Step::exporting:
+      return fmt::format("{}: {}: respike export {} DIR writes the files", name, life.advice, name);
+  }
+  return {};
 }
 
 /// Completions wait for nothing: a shell's user does.
@@ -196,23 +173,23 @@ void write_pages(const CommandDescription& command, const CommandDescription& ro
 }  // namespace
 
 void print_next_steps(const CLI::App& app) {
-  std::vector<Progress> applications;
+  std::vector<std::string> lines;
   // As for completions, the database is only read: who asks what to do next has changed nothing.
   if (const DatabaseOption database; database.exists()) {
-    const Database opened(database.place(), Access::read);
-    for (const ApplicationRow& row : opened.applications())
-      applications.push_back(progress_of(opened, row));
+    Environment environment(database.place(), Access::read);
+    for (const ApplicationView& view : environment.list())
+      lines.push_back(next_line(environment.database(), view));
   }
   fmt::print("{}\n", app.get_description());
-  if (applications.empty())
+  if (lines.empty())
     fmt::print(
         "1. link a program with -Wl,-q, and register it: respike register PROGRAM\n"
         "2. let it count how it runs: respike instrument PROGRAM; respike run PROGRAM ARGS\n"
         "3. make it faster, and write the file: respike optimize PROGRAM; respike export PROGRAM "
         "DIR\n");
   constexpr size_t kMost = 3;
-  for (size_t i = 0; i < std::min(applications.size(), kMost); ++i)
-    fmt::print("{}\n", printable(next_step(applications[i])));
+  for (size_t i = 0; i < std::min(lines.size(), kMost); ++i)
+    fmt::print("{}\n", printable(lines[i]));
   fmt::print("respike help lists all commands; respike manager opens the window\n");
 }
 

@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "environment/code_origins.h"
+#include "environment/guarding.h"
 #include "environment/image_content.h"
 #include "host/platform.h"
 #include "optimizer/base/error.h"
@@ -307,6 +308,21 @@ std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
   return {true, fmt::format("ship: no measurable difference in {}; {}", cost, sameness(trials))};
 }
 
+/// So that a list of applications can say what was found. Ignores errors: a database that is only
+/// read keeps nobody from checking.
+void note_check(Environment& environment, const std::string& name, const OptimizedVersion& found,
+                const ApplicationCheck& check) try {
+  Database& database = environment.database();
+  if (const auto application = database.find_application(name))
+    database.put_last(
+        application->id,
+        LastCheck{.images = images_text(found.substitutions),
+                  .ship = check.ship,
+                  .verdict = check.verdict,
+                  .gain = check.trials.measurable ? -check.trials.costs.change() : 0});
+} catch (const Error&) {
+}
+
 ApplicationCheck check_application(Environment& environment, const std::string& name,
                                    const Workload& workload, size_t runs,
                                    const std::string& wanted) {
@@ -323,6 +339,7 @@ ApplicationCheck check_application(Environment& environment, const std::string& 
     result.ship = false;
     result.verdict = fmt::format("do not ship: {}", versions.found.runs_as_it_is);
   }
+  note_check(environment, name, versions.found, result);
   return result;
 }
 

@@ -129,7 +129,10 @@ struct ApplicationView {
   Mode mode{};
   std::vector<ImageView> images;  // main, linked, opened
   std::optional<FaultRow> fault;  // of the optimized version
-  bool guarded = false;           // mode optimized: the original runs, because of the fault
+  std::optional<LastRun> last_run;
+  std::optional<LastCheck> last_check;
+  std::optional<LastExport> last_export;
+  bool guarded = false;  // mode optimized: the original runs, because of the fault
 
   /// The images that can be started, the first one first; none: the application is a library.
   std::vector<const ImageView*> programs() const;
@@ -351,6 +354,7 @@ class Environment {
                       ImageOutcome& outcome);
   void note_unused_profiles(const std::string& name, const GivenProfiles& given);
   void require_given_profile(const std::string& name, const OptimizeRequest& request);
+  void note_export(const ApplicationRow& application, const LastExport& done);
   std::vector<uint8_t> exported_bytes(const DerivedRow& optimized, const ExportPlace& place) const;
   std::optional<BuildRow> build_of_staged(ImageRow& image);
 
@@ -385,6 +389,7 @@ class Environment {
   uint64_t runs_since(Id image, uint64_t moment) const;
   MergeResult collect(bool snapshots);
   static void note_end(const std::filesystem::path& files, const ProgramEnd& end);
+  void note_run(const ApplicationRow& application, const std::vector<std::string>& arguments);
   struct Ran {
     std::string program, images;     // as in FaultRow
     std::optional<FaultRow> before;  // the originals ran, because of this fault

@@ -30,6 +30,7 @@
 
 #include "environment/describing.h"
 #include "environment/environment.h"
+#include "environment/guarding.h"
 #include "environment/image_content.h"
 #include "environment/staged_tree.h"
 #include "host/platform.h"
@@ -277,6 +278,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   collect();
   std::vector<Export> exports;
   std::vector<ImageOutcome> outcomes;
+  std::vector<std::string> optimized_contents;
   const ApplicationRow application = find(name);
   require_one_machine(application);
   if (const auto distrusted = why_distrusted())
@@ -306,11 +308,13 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
       exports.back().outcome = outcomes.size();
       exports.back().original_content = build->content;
       exports.back().original_size = build->file.size;
-      if (const auto optimized = database_.newest_derived(build->id, DerivedKind::optimized))
+      if (const auto optimized = database_.newest_derived(build->id, DerivedKind::optimized)) {
         exports.back().bytes = exported_bytes(*optimized, place);
-      else if (has_derived(image.id, DerivedKind::optimized))
+        optimized_contents.push_back(optimized->content.hex());
+      } else if (has_derived(image.id, DerivedKind::optimized)) {
         throw Error(fmt::format("it has changed since it was optimized: optimize {} again", name),
                     image.path);
+      }
     }
     if (outcome.reason.empty()) outcome.reason = image.reason;
     outcomes.push_back(std::move(outcome));
@@ -375,7 +379,15 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     if (image.is_main_program && place.names == ExportPlace::Names::file_names)
       if (const std::string need = needed_by(image.file, exports); !need.empty())
         notes_.push_back(need);
+  note_export(application, {.images = images_text(std::move(optimized_contents)),
+                            .folder = fs::absolute(place.folder)});
   return outcomes;
+}
+
+/// Ignores errors: who only reads the database can export, too.
+void Environment::note_export(const ApplicationRow& application, const LastExport& done) try {
+  database_.put_last(application.id, done);
+} catch (const Error&) {
 }
 
 /// The image as it is exported.

@@ -33,12 +33,16 @@ namespace respike {
 
 namespace fs = std::filesystem;
 
+std::string images_text(std::vector<std::string> content_hashes) {
+  std::ranges::sort(content_hashes);
+  return fmt::format("{}", fmt::join(content_hashes, " "));
+}
+
 /// The store names files by their contents.
 std::string images_text(const std::vector<Substitution>& optimized) {
   std::vector<std::string> hashes;
   for (const Substitution& s : optimized) hashes.push_back(s.substitute.filename());
-  std::ranges::sort(hashes);
-  return fmt::format("{}", fmt::join(hashes, " "));
+  return images_text(std::move(hashes));
 }
 
 std::string images_word(const std::string& images) {

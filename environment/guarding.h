@@ -10,6 +10,7 @@ namespace respike {
 
 /// As FaultRow::images.
 std::string images_text(const std::vector<Substitution>& optimized);
+std::string images_text(std::vector<std::string> content_hashes);
 /// The same in a word of constant length, for start tables.
 std::string images_word(const std::string& images);
 

@@ -292,10 +292,11 @@ void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
   const ImageContent content = content_of(image, build);
   const OptimizeResult result = respike::optimize(content.image(), options, warnings_);
   facts.content = database_.store().put(result.bytes, mode_of(image.path));
+  if (result.annotated.entered != 0) facts.forecast = describe_gain(result);
   database_.add_optimized(build.id, facts);
   outcome.state = State::made;
   outcome.procedures = result.moved;
-  if (result.annotated.entered != 0) outcome.gain = describe_gain(result);
+  outcome.gain = facts.forecast;
 }
 
 ProfileSet Environment::export_profiles(const std::string& name,

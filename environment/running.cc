@@ -255,12 +255,33 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
     launch.start_attendant = [this, versions] { return start_attendant(false, {}, versions); };
   }
   const ProgramEnd end = run_to_end(launch);
-  if (counts)
+  if (counts) {
     note_end(database_.files(), end);
-  else
+    note_run(application, options.arguments);
+  } else {
     note_fault(application, {launch.program, images_text(launch.substitutions), fault},
                WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0, options.warn);
+  }
   return end;
+}
+
+/// Notes how the program was run, so that a window can offer the same. The program has ended by
+/// then, and need not wait. Ignores errors.
+void Environment::note_run(const ApplicationRow& application,
+                           const std::vector<std::string>& arguments) try {
+  LastRun run;
+  for (const std::string& argument : arguments)
+    run.arguments += (run.arguments.empty() ? "" : " ") + shell_word(argument);
+  run.folder = fs::current_path();
+  struct stat input {};
+  if (fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode))
+    run.input = fs::read_symlink("/proc/self/fd/0");
+  const auto last = database_.last_run(application.id);
+  if (last && last->arguments == run.arguments && last->folder == run.folder &&
+      last->input == run.input)
+    return;
+  database_.put_last(application.id, run);
+} catch (const std::exception&) {  // also of the file system
 }
 
 /// Says which optimized libraries a program does not load, because LD_LIBRARY_PATH leads it to

@@ -14,6 +14,9 @@ ApplicationView Environment::view(const ApplicationRow& application) {
   view.name = application.name;
   view.mode = application.mode;
   view.fault = database_.fault_of(application.id);
+  view.last_run = database_.last_run(application.id);
+  view.last_check = database_.last_check(application.id);
+  view.last_export = database_.last_export(application.id);
   view.guarded = application.mode == Mode::optimized && active_fault(application).has_value();
   follow_links(application);
   std::vector<ApplicationImage> images = database_.images_of(application.id);

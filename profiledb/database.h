@@ -72,6 +72,27 @@ struct FaultRow {
   int64_t noted = 0;          // seconds since 1970
 };
 
+// What was done last with an application; `noted`: when, in seconds since 1970.
+struct LastRun {          // that counted
+  std::string arguments;  // as a line of a shell
+  std::string folder;     // in which the program ran
+  std::string input;      // the file that it read; empty: none
+  int64_t noted = 0;
+};
+struct LastCheck {
+  std::string images;  // as FaultRow has them
+  bool ship = false;
+  std::string verdict;  // one line
+  double gain = 0;  // share of the costs that the optimized version saves; 0: nothing that could be
+                    // measured; negative: it costs more
+  int64_t noted = 0;
+};
+struct LastExport {
+  std::string images;  // as FaultRow has them
+  std::string folder;
+  int64_t noted = 0;
+};
+
 struct ApplicationImage {
   ImageRow image;
   Role role = Role::main;
@@ -109,6 +130,7 @@ struct DerivedFacts {
   DerivedKind kind{};
   std::string options;       // the options that the image was made with, as text to compare
   std::string profile_hash;  // hex, of the profile that the image was made with; empty: none
+  std::string forecast;      // optimized: the expected gain, a clause; empty: none
   ContentHash content;
 };
 struct DerivedRow : DerivedFacts {
@@ -243,6 +265,13 @@ class Database {
   std::optional<FaultRow> fault_of(Id application) const;
   void put_fault(Id application, const FaultRow& fault);
   void forget_fault(Id application);
+  // `noted` of what is put does not matter: it is noted now.
+  std::optional<LastRun> last_run(Id application) const;
+  std::optional<LastCheck> last_check(Id application) const;
+  std::optional<LastExport> last_export(Id application) const;
+  void put_last(Id application, const LastRun& run);
+  void put_last(Id application, const LastCheck& check);
+  void put_last(Id application, const LastExport& exported);
   /// The application's images and their profiles stay; prune() removes images that no application
   /// uses.
   void remove_application(Id application);

@@ -68,12 +68,12 @@ std::vector<DerivedRow> select_derived(Database::State& state, const std::string
   long long size = 0, inode = 0;
   for_each_row(
       state.session.sql(),
-      "select id, build, kind, options, profile_hash, content_hash, image_id, map_hash, made, "
-      "file_size, file_modified, file_inode, file_changed from derived_image " +
+      "select id, build, kind, options, profile_hash, forecast, content_hash, image_id, map_hash, "
+      "made, file_size, file_modified, file_inode, file_changed from derived_image " +
           rest + " order by id desc",
       std::tie(values...),
-      std::tie(row.id, row.build, kind, row.options, row.profile_hash, content, image_id, map,
-               row.made, size, row.file.modified, inode, row.file.changed),
+      std::tie(row.id, row.build, kind, row.options, row.profile_hash, row.forecast, content,
+               image_id, map, row.made, size, row.file.modified, inode, row.file.changed),
       [&] {
         row.kind = read_name<DerivedKind>(state.session, kKindNames, kind);
         row.content = state.hash_of(content);
@@ -105,11 +105,11 @@ Id add_derived(Database::State& state, Id build, const DerivedFacts& facts,
   const FileIdentity file = file_identity(state.store.path(facts.content));
   change(
       sql,
-      "insert into derived_image (id, build, kind, options, profile_hash, content_hash, "
+      "insert into derived_image (id, build, kind, options, profile_hash, forecast, content_hash, "
       "image_id, map_hash, made, file_size, file_modified, file_inode, file_changed) values (:id, "
-      ":b, :k, :o, :p, :c, :i, :m, :now, :size, :modified, :inode, :changed)",
-      id, build, kind, facts.options, facts.profile_hash, content, image_id, map_hash, now,
-      to_column(file.size), file.modified, to_column(file.inode), file.changed);
+      ":b, :k, :o, :p, :f, :c, :i, :m, :now, :size, :modified, :inode, :changed)",
+      id, build, kind, facts.options, facts.profile_hash, facts.forecast, content, image_id,
+      map_hash, now, to_column(file.size), file.modified, to_column(file.inode), file.changed);
   return id;
 }
 

@@ -65,7 +65,7 @@ void make_or_migrate(Session& session, const SchemaVersions& versions) {
 }  // namespace
 
 const SchemaVersions& current_schema() {
-  static constexpr int kNewest = 7;
+  static constexpr int kNewest = 8;
   static constexpr Migration kMigrations[] = {
       {1, "alter table build add column matched text not null default ''"},
       {2,
@@ -99,6 +99,16 @@ const SchemaVersions& current_schema() {
        "create table fault ( application integer primary key references application (id) on "
        "delete cascade, program text not null, images text not null, signal integer not null, "
        "original_too integer not null, noted bigint not null )"},
+      {7,
+       "alter table derived_image add column forecast text not null default '';"
+       "create table last_run ( application integer primary key references application (id) on "
+       "delete cascade, arguments text not null, folder text not null, input text not null, noted "
+       "bigint not null );"
+       "create table last_check ( application integer primary key references application (id) on "
+       "delete cascade, images text not null, ship integer not null, verdict text not null, gain "
+       "double precision not null, noted bigint not null );"
+       "create table last_export ( application integer primary key references application (id) on "
+       "delete cascade, images text not null, folder text not null, noted bigint not null )"},
   };
   static const SchemaVersions versions = {kNewest, kSchema, kMigrations};
   return versions;

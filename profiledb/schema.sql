@@ -1,4 +1,4 @@
--- The profile database, version 7.
+-- The profile database, version 8.
 --
 -- Applications use images; an image has builds; a build has what was counted of it, and images that
 -- were made of it. Files (the images made, and the maps of their counters) are not in here: they lie
@@ -63,6 +63,30 @@ create table fault (
   noted bigint not null
 );
 
+-- What was done last with an application: a window says how far it is, and begins with the same words.
+create table last_run (  -- that counted, by `respike run`
+  application integer primary key references application (id) on delete cascade,
+  arguments text not null,  -- as a line of a shell
+  folder text not null,     -- in which the program ran
+  input text not null,      -- the file that it read; empty: none
+  noted bigint not null
+);
+create table last_check (
+  application integer primary key references application (id) on delete cascade,
+  images text not null,         -- as in fault
+  ship integer not null,        -- 0 or 1
+  verdict text not null,        -- one line
+  gain double precision not null,  -- share of the costs that the optimized version saves; 0: nothing
+                                   -- that could be measured; negative: it costs more
+  noted bigint not null
+);
+create table last_export (
+  application integer primary key references application (id) on delete cascade,
+  images text not null,  -- as in fault
+  folder text not null,
+  noted bigint not null
+);
+
 -- One content of an image. A file that changes is a new build; one that changes back is the old one.
 create table build (
   id integer primary key,
@@ -91,6 +115,7 @@ create table derived_image (
   kind text not null check (kind in ('instrumented', 'optimized')),
   options text not null,        -- what it was made with
   profile_hash text not null,   -- of the profile it was made with; empty: none
+  forecast text not null,       -- optimized: what is expected to be gained; empty: nothing is
   content_hash text not null,   -- of the file: its name in the store
   image_id text not null,       -- instrumented: the identity in its counter files; else empty
   map_hash text not null,       -- instrumented: of its counter map, a file of the store; else empty

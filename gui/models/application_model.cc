@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "environment/describing.h"
+#include "environment/life.h"
 
 namespace respike::gui {
 namespace {
@@ -77,6 +78,15 @@ QString tip_of(const ProfileView& profile) {
   if (profile.age_days)
     tip += QString("\nAge of the newest counts: %1 days").arg(*profile.age_days);
   return tip;
+}
+
+/// "3 days" in a cell, or the number to sort by.
+QVariant age_of(const std::optional<int64_t>& days, int role) {
+  if (!days) return {};
+  if (role == ApplicationModel::sort_role) return qlonglong(*days);
+  return *days == 0   ? QString("today")
+         : *days == 1 ? QString("1 day")
+                      : QString("%1 days").arg(qlonglong(*days));
 }
 
 bool same_rows(const ApplicationView& a, const ApplicationView& b) {
@@ -193,6 +203,7 @@ QVariant ApplicationModel::application_data(const ApplicationView& view, int col
     if (column == name) return text(view.main);
     if (column == mode) return "Which versions of the images `respike run` runs.";
     if (column == profile && main != nullptr) return tip_of(main->profile);
+    if (column == gain) return view.last_check ? text(view.last_check->verdict) : QString();
     role = Qt::DisplayRole;
   }
   if (role != Qt::DisplayRole && role != sort_role) return {};
@@ -206,6 +217,12 @@ QVariant ApplicationModel::application_data(const ApplicationView& view, int col
       return main != nullptr && !main->problem.empty() ? text(main->problem) : progress_of(view);
     case profile:
       return main != nullptr ? text(short_profile_text(main->profile)) : QString("none");
+    case age:
+      return age_of(life_of(view).age_days, role);
+    case gain:
+      if (const auto gain = life_of(view).gain)
+        return role == sort_role ? QVariant(*gain) : QVariant(text(gain_text(*gain)));
+      return {};
     case builds:
       return main != nullptr ? QVariant(main->builds) : QVariant();
     case machine:
@@ -237,6 +254,8 @@ QVariant ApplicationModel::image_data(const ApplicationView& application, const 
       return state_of(view);
     case profile:
       return view.image.optimizable ? text(profile_text(view.profile)) : QString();
+    case age:
+      return age_of(view.profile.age_days, role);
     case builds:
       return view.builds != 0 ? QVariant(view.builds) : QVariant();
     case machine:
@@ -247,13 +266,15 @@ QVariant ApplicationModel::image_data(const ApplicationView& application, const 
 }
 
 QVariant ApplicationModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  static const char* const kTitles[] = {"Application", "Mode",   "State",
-                                        "Profile",     "Builds", "Machine"};
+  static const char* const kTitles[] = {"Application", "Mode", "State",  "Profile",
+                                        "Age",         "Gain", "Builds", "Machine"};
   static const char* const kTips[] = {
       "Applications, and the images of each: programs and their libraries",
       "What `respike run` runs: the original, the instrumented or the optimized images",
       "What was made of an image, or why the image is left alone",
       "Runs that were counted, and the share of the procedures that they entered",
+      "Days since the newest counts",
+      "What the optimized version saves, by the last check of it",
       "Contents that the image's file had since the image was registered",
       "The processor that an image is for"};
   if (orientation != Qt::Horizontal || section < 0 || section >= column_count) return {};

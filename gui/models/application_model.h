@@ -15,7 +15,7 @@ class ApplicationModel : public QAbstractItemModel {
   Q_OBJECT
 
  public:
-  enum Column { name, mode, state, profile, builds, machine, column_count };
+  enum Column { name, mode, state, profile, age, gain, builds, machine, column_count };
   enum Role {
     application_role = Qt::UserRole,  // QString: the application's name
     image_role,                       // QString: the image's path; empty: the row is an application

@@ -10,32 +10,9 @@
 
 #include "gui/pages/controls.h"
 #include "gui/pages/dialogs.h"
+#include "gui/pages/first_steps.h"
 
 namespace respike::gui {
-namespace {
-
-constexpr const char* kFirstSteps =
-    "<h2>Make a program faster in four steps</h2>"
-    "<p>1. Link the program with <b>-Wl,-q</b>, so that the linker keeps relocations. The source "
-    "may stay as it is.</p>"
-    "<p>2. <b>Register</b> the program: press the button below, or drop the file on this window. "
-    "Respike finds the libraries.</p>"
-    "<p>3. <b>Instrument</b> the program, and <b>run</b> it on typical work. It runs as before, "
-    "and "
-    "counts.</p>"
-    "<p>4. <b>Optimize</b>, run again, and <b>export</b> the faster images.</p>"
-    "<p>The original files are never changed.</p>";
-
-constexpr const char* kDemo =
-    "The demo is a word counter with a library of its own. Its run on the page "
-    "<b>Run</b> "
-    "is prepared.";
-constexpr const char* kNoDemo =
-    "This Respike was built without the cross compiler that <tt>scripts/install-packages.sh</tt> "
-    "installs, so that there is no demo.";
-
-}  // namespace
-
 ApplicationsPage::ApplicationsPage(Manager& manager, bool has_demo, QWidget* parent)
     : QWidget(parent), manager_(manager) {
   sorted_.setSourceModel(&model_);
@@ -60,6 +37,8 @@ ApplicationsPage::ApplicationsPage(Manager& manager, bool has_demo, QWidget* par
   tree_->setColumnWidth(ApplicationModel::name, 190);
   tree_->setColumnWidth(ApplicationModel::mode, 95);
   tree_->setColumnWidth(ApplicationModel::profile, 170);
+  tree_->setColumnWidth(ApplicationModel::age, 70);
+  tree_->setColumnWidth(ApplicationModel::gain, 95);
   tree_->setColumnWidth(ApplicationModel::builds, 55);
   tree_->setColumnWidth(ApplicationModel::machine, 75);
 
@@ -76,8 +55,9 @@ ApplicationsPage::ApplicationsPage(Manager& manager, bool has_demo, QWidget* par
   connect(mode_, &QComboBox::activated, this, [this](int mode) { set_mode(Mode(mode)); });
 
   auto* top = new QHBoxLayout;
-  top->addWidget(make_button("&Register…", "Register a program and the libraries that it loads",
-                             this, [this] { Q_EMIT register_wanted(); }));
+  top->addWidget(make_button(Icon::add, "&Register…",
+                             "Register a program and the libraries that it loads", this,
+                             [this] { Q_EMIT register_wanted(); }));
   top->addWidget(filter_, 1);
   auto* mode_label = new QLabel("&Mode:", this);
   mode_label->setBuddy(mode_);
@@ -85,27 +65,28 @@ ApplicationsPage::ApplicationsPage(Manager& manager, bool has_demo, QWidget* par
   top->addWidget(mode_);
 
   auto* buttons = new QHBoxLayout;
-  const auto add = [&](const QString& text, const QString& tip, void (ApplicationsPage::*action)(),
-                       std::vector<QWidget*>* needs) {
-    auto* button = make_button(text, tip, this, [this, action] { (this->*action)(); });
+  const auto add = [&](Icon which, const QString& text, const QString& tip,
+                       void (ApplicationsPage::*action)(), std::vector<QWidget*>* needs) {
+    auto* button = make_button(which, text, tip, this, [this, action] { (this->*action)(); });
     buttons->addWidget(button);
     if (needs != nullptr) needs->push_back(button);
   };
-  add("&Instrument…", "Make images that count what runs, and run these from now on",
+  add(Icon::counter, "&Instrument…", "Make images that count what runs, and run these from now on",
       &ApplicationsPage::instrument, &needs_selection_);
-  add("&Optimize…", "Make images by the profiles collected, and run these from now on",
+  add(Icon::speed, "&Optimize…", "Make images by the profiles collected, and run these from now on",
       &ApplicationsPage::optimize, &needs_selection_);
-  add("Verif&y", "Prove that the optimized images run the same code as the originals",
+  add(Icon::check, "Verif&y", "Prove that the optimized images run the same code as the originals",
       &ApplicationsPage::verify, &needs_optimized_);
-  add("&Export…", "Copy the optimized images into a folder", &ApplicationsPage::export_images,
-      &needs_optimized_);
+  add(Icon::ship, "&Export…", "Copy the optimized images into a folder",
+      &ApplicationsPage::export_images, &needs_optimized_);
   buttons->addStretch(1);
-  buttons->addWidget(make_button("Save as &CSV…", "Save the table as comma-separated values", this,
+  buttons->addWidget(make_button(Icon::save, "Save as &CSV…",
+                                 "Save the table as comma-separated values", this,
                                  [this] { save_csv(sorted_, "applications.csv", this); }));
-  add("For&get…", "Forget the application; the profiles of its images stay",
+  add(Icon::forget, "For&get…", "Forget the application; the profiles of its images stay",
       &ApplicationsPage::forget, &needs_selection_);
-  add("&Prune…", "Remove old builds, and images that no application uses", &ApplicationsPage::prune,
-      nullptr);
+  add(Icon::broom, "&Prune…", "Remove old builds, and images that no application uses",
+      &ApplicationsPage::prune, nullptr);
   needs_selection_.push_back(mode_);
 
   auto* list = new QWidget(this);
@@ -117,24 +98,12 @@ ApplicationsPage::ApplicationsPage(Manager& manager, bool has_demo, QWidget* par
 
   auto* first = new QWidget(this);
   auto* first_layout = new QVBoxLayout(first);
-  first_layout->addStretch(1);
-  first_layout->addWidget(make_empty_state(kFirstSteps, first));
-  auto* first_button =
-      make_button("Register a program…", "Register a program and the libraries that it loads",
-                  first, [this] { Q_EMIT register_wanted(); });
-  first_layout->addWidget(first_button, 0, Qt::AlignHCenter);
-  if (has_demo) {
-    first_layout->addWidget(
-        make_button("Try the &demo", "Register a word counter that came with Respike", first,
-                    [this] { Q_EMIT demo_wanted(); }),
-        0, Qt::AlignHCenter);
-    first_layout->addWidget(make_empty_state(kDemo, first));
-  } else {
-    first_layout->addWidget(make_empty_state(kNoDemo, first));
-  }
+  auto* steps = new FirstSteps(has_demo, first);
+  connect(steps, &FirstSteps::register_wanted, this, &ApplicationsPage::register_wanted);
+  connect(steps, &FirstSteps::demo_wanted, this, &ApplicationsPage::demo_wanted);
+  first_layout->addWidget(steps, 1);
   database_ = make_empty_state("", first);
   first_layout->addWidget(database_);
-  first_layout->addStretch(2);
 
   stack_ = new QStackedWidget(this);
   stack_->addWidget(first);

@@ -49,7 +49,7 @@ CharacterView::CharacterView(Manager& manager, std::shared_ptr<CodeCache> cache,
   side->setContentsMargins({});
   side->addWidget(table_, 1);
   side->addWidget(
-      make_button("Save as &CSV…", "Save the numbers as comma-separated values", this,
+      make_button(Icon::save, "Save as &CSV…", "Save the numbers as comma-separated values", this,
                   [this] { save_csv(model_, choice().application + "-character.csv", this); }),
       0, Qt::AlignRight);
   auto* splitter = new QSplitter(this);

@@ -21,6 +21,14 @@ namespace respike::gui {
 
 namespace {
 
+constexpr const char* kIsNext = "is_next";  // a property of buttons
+constexpr const char* kPlainIcon = "plain_icon";
+constexpr const char* kNextStyle =
+    "QPushButton { background: palette(highlight); color: palette(highlighted-text); "
+    "border: 2px solid palette(highlight); border-radius: 4px; padding: 4px 14px; "
+    "font-weight: bold }"
+    "QPushButton:hover, QPushButton:focus { border-color: palette(text) }";
+
 /// Shows the tooltips of a view's cells letter by letter.
 class VerbatimTips : public QObject {
  public:
@@ -118,9 +126,24 @@ QPushButton* make_save_button(const FigureWidget& picture, std::function<QString
     if (!failure.isEmpty()) QMessageBox::warning(parent, "Save the picture", verbatim(failure));
   };
   QPushButton* button =
-      make_button("Save picture…", "Save this picture as SVG or PNG", parent, save);
+      make_button(Icon::save, "Save picture…", "Save this picture as SVG or PNG", parent, save);
   button->setAccessibleName("Save picture: " + picture.figure().title);
   return button;
+}
+
+void show_as_next(QPushButton& button, bool is_next) {
+  if (button.property(kIsNext).toBool() == is_next) return;
+  button.setProperty(kIsNext, is_next);
+  button.setStyleSheet(is_next ? kNextStyle : "");
+  if (is_next) {
+    // Style sheets do not colour icons.
+    button.setProperty(kPlainIcon, button.icon());
+    button.setIcon(
+        button.icon().pixmap(button.iconSize(), button.devicePixelRatioF(), QIcon::Selected));
+  } else {
+    button.setIcon(button.property(kPlainIcon).value<QIcon>());
+  }
+  button.setAccessibleDescription((is_next ? "Next step: " : "") + button.toolTip());
 }
 
 void make_placeholders_readable() {

@@ -8,8 +8,10 @@
 #include <QWidget>
 
 #include <functional>
+#include <utility>
 
 #include "gui/models/verbatim.h"
+#include "gui/pages/icons.h"
 #include "gui/pictures/figure.h"
 
 namespace respike::gui {
@@ -23,6 +25,19 @@ QPushButton* make_button(const QString& text, const QString& tip, QWidget* paren
   QObject::connect(button, &QPushButton::clicked, parent, action);
   return button;
 }
+
+/// The same with an icon.
+template <typename F>
+QPushButton* make_button(Icon which, const QString& text, const QString& tip, QWidget* parent,
+                         F action) {
+  QPushButton* button = make_button(text, tip, parent, std::move(action));
+  button->setIcon(icon(which));
+  return button;
+}
+
+/// Highlights the button of the step that comes next, and says so to who does not see it; or makes
+/// the button look as others do.
+void show_as_next(QPushButton& button, bool is_next);
 
 /// A table whose rows are selected as a whole and whose columns can be sorted.
 QTableView* make_table(const QString& name, QAbstractItemModel* model, QWidget* parent);

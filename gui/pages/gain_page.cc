@@ -22,6 +22,23 @@ namespace {
 
 constexpr const char* kSettings = "gains";
 constexpr const char* kRunning = "running both versions …";
+constexpr const char* kHowToCompare =
+    "Give a <b>workload</b> above, and press <b>Compare</b>.<p>Both versions of the program run on "
+    "a model of the processor, which takes longer than a run; where the emulator of the model is "
+    "not installed, they are timed. Optimized libraries are in their places.";
+
+/// What is expected of each optimized image by its profile, as HTML; empty: nothing is.
+QString forecast_of(const ApplicationView& application) {
+  QString rows;
+  for (const ImageView& view : application.images) {
+    if (!view.optimized || view.optimized->forecast.empty()) continue;
+    const std::string name = std::filesystem::path(view.image.path).filename().string();
+    rows += QString("<p><b>%1</b>: %2</p>")
+                .arg(QString::fromStdString(name).toHtmlEscaped(),
+                     QString::fromStdString(view.optimized->forecast).toHtmlEscaped());
+  }
+  return rows.isEmpty() ? rows : "<h3>Expected by the profile</h3>" + rows;
+}
 
 }  // namespace
 
@@ -42,10 +59,11 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   form->addRow("Ar&guments", arguments_);
   form->addRow("Fol&der", folder_);
   form->addRow("I&nput", input_);
-  start_ = make_button("&Compare",
+  start_ = make_button(Icon::speed, "&Compare",
                        "Run the original and the optimized program on a model of the processor",
                        this, [this] { compare(); });
-  end_ = make_button("&Stop", "End the comparison", this, [this] { manager_.cancel(task_); });
+  end_ = make_button(Icon::stop, "&Stop", "End the comparison", this,
+                     [this] { manager_.cancel(task_); });
   verdict_ = new QLabel(this);
   verdict_->setWordWrap(true);
   verdict_->setTextFormat(Qt::PlainText);
@@ -54,15 +72,16 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   buttons->addWidget(start_);
   buttons->addWidget(end_);
   buttons->addWidget(verdict_, 1);
-  buttons->addWidget(
-      make_button("Fo&rget", "Forget the comparisons that are chosen", this, [this] { forget(); }));
-  buttons->addWidget(
-      make_button("Save &picture…", "Save the bars as SVG or PNG", this, [this] { save(); }));
-  buttons->addWidget(make_button("Sav&e CSV…", "Save the figures as comma-separated values", this,
+  buttons->addWidget(make_button(Icon::forget, "Fo&rget", "Forget the comparisons that are chosen",
+                                 this, [this] { forget(); }));
+  buttons->addWidget(make_button(Icon::save, "Save &picture…", "Save the bars as SVG or PNG", this,
+                                 [this] { save(); }));
+  buttons->addWidget(make_button(Icon::save, "Sav&e CSV…",
+                                 "Save the figures as comma-separated values", this,
                                  [this] { save_csv(figures_, application_ + "-gain.csv", this); }));
-  buttons->addWidget(
-      make_button("Save &list…", "Save the list of comparisons as comma-separated values (CSV)",
-                  this, [this] { save_csv(kept_, application_ + "-comparisons.csv", this); }));
+  buttons->addWidget(make_button(
+      Icon::save, "Save &list…", "Save the list of comparisons as comma-separated values (CSV)",
+      this, [this] { save_csv(kept_, application_ + "-comparisons.csv", this); }));
 
   kept_table_ = make_table("Comparisons", &kept_, this);
   kept_table_->setToolTip("Comparisons that were kept; choose several to see them side by side");
@@ -85,13 +104,7 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   result->addWidget(scrolled);
   result->addWidget(table_);
   result->setSizes({90, 280, 120});
-  empty_ = make_empty_state(
-      "What does optimization gain? Give a <b>workload</b> above, and press <b>Compare</b>.<p>Both "
-      "versions of "
-      "the program run on a model of the processor, which takes longer than a run; where the "
-      "emulator "
-      "of the model is not installed, they are timed. Optimized libraries are in their places.",
-      this);
+  empty_ = make_empty_state("", this);
   stack_ = new QStackedWidget(this);
   stack_->addWidget(empty_);
   stack_->addWidget(result);
@@ -252,12 +265,18 @@ void GainPage::remember() const {
   settings.setValue("input", input_->text());
 }
 
+/// What was compared last, or else the last run that was counted.
 void GainPage::recall() {
   QSettings settings;
   settings.beginGroup(settings_group(kSettings, application_));
   arguments_->setText(settings.value("arguments").toString());
   folder_->setText(settings.value("folder").toString());
   input_->setText(settings.value("input").toString());
+  const ApplicationView* application = manager_.application(application_);
+  if (settings.contains("arguments") || application == nullptr || !application->last_run) return;
+  arguments_->setText(QString::fromStdString(application->last_run->arguments));
+  folder_->setText(QString::fromStdString(application->last_run->folder));
+  input_->setText(QString::fromStdString(application->last_run->input));
 }
 
 void GainPage::show_state() {
@@ -265,6 +284,10 @@ void GainPage::show_state() {
   const bool can = application != nullptr && !application->images.empty() &&
                    application->images.front().optimized.has_value();
   start_->setEnabled(can && task_ == 0);
+  const QString forecast = application != nullptr ? forecast_of(*application) : QString();
+  empty_->setText(forecast + "<h3>" +
+                  (forecast.isEmpty() ? "What does optimization gain?" : "Measured: not yet") +
+                  "</h3>" + (can ? kHowToCompare : "Optimize the application first."));
   start_->setToolTip(can ? "Run the original and the optimized program on a model of the processor"
                          : "Optimize the application first");
   end_->setEnabled(task_ != 0);

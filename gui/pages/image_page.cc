@@ -24,7 +24,7 @@ QGroupBox* make_box(const QString& title, QTableView* table, const QAbstractItem
   auto* layout = new QVBoxLayout(box);
   layout->addWidget(table, 1);
   layout->addWidget(
-      make_button("Save as CSV…", "Save this table as comma-separated values", box,
+      make_button(Icon::save, "Save as CSV…", "Save this table as comma-separated values", box,
                   [&model, title, box] { save_csv(model, title.toLower() + ".csv", box); }),
       0, Qt::AlignLeft);
   return box;

@@ -56,10 +56,10 @@ LayoutPage::LayoutPage(Manager& manager, std::shared_ptr<CodeCache> cache, QWidg
   top->addWidget(rows_);
   top->addWidget(only_executed_);
   top->addStretch(1);
+  top->addWidget(make_button(Icon::save, "Save &picture…", "Save both maps as SVG or PNG", this,
+                             [this] { save(); }));
   top->addWidget(
-      make_button("Save &picture…", "Save both maps as SVG or PNG", this, [this] { save(); }));
-  top->addWidget(
-      make_button("Save &CSV…", "Save the figures as comma-separated values", this,
+      make_button(Icon::save, "Save &CSV…", "Save the figures as comma-separated values", this,
                   [this] { save_csv(touched_, application_shown_ + "-layout.csv", this); }));
 
   before_ = make_map("Map of the original text");

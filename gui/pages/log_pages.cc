@@ -39,7 +39,7 @@ CommandsPage::CommandsPage(Manager& manager, QWidget* parent) : QWidget(parent) 
     QGuiApplication::clipboard()->setText(lines_->toPlainText());
   }));
   buttons->addWidget(
-      make_button("C&lear", "Forget these lines", this, [this] { lines_->clear(); }));
+      make_button(Icon::broom, "C&lear", "Forget these lines", this, [this] { lines_->clear(); }));
   buttons->addStretch(1);
   auto* layout = new QVBoxLayout(this);
   layout->addWidget(lines_, 1);
@@ -64,7 +64,8 @@ MessagesPage::MessagesPage(MessageModel& messages, QWidget* parent) : QWidget(pa
   top->addWidget(find, 1);
   top->addWidget(make_button("&Copy", "Put the selected messages on the clipboard", this,
                              [this] { copy_rows(*table_); }));
-  top->addWidget(make_button("&Save as CSV…", "Save the messages as comma-separated values", this,
+  top->addWidget(make_button(Icon::save, "&Save as CSV…",
+                             "Save the messages as comma-separated values", this,
                              [this] { save_csv(found_, "messages.csv", this); }));
   auto* layout = new QVBoxLayout(this);
   layout->addLayout(top);

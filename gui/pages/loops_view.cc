@@ -27,7 +27,7 @@ LoopsView::LoopsView(Manager& manager, std::shared_ptr<CodeCache> cache, QWidget
   auto* top = new QHBoxLayout;
   top->addWidget(find_, 1);
   top->addWidget(
-      make_button("&Save as CSV…", "Save the table as comma-separated values", this,
+      make_button(Icon::save, "&Save as CSV…", "Save the table as comma-separated values", this,
                   [this] { save_csv(filter_, choice().application + "-loops.csv", this); }));
 
   table_ = make_table("Loops", &filter_, this);

@@ -19,6 +19,7 @@
 #include "gui/pages/image_page.h"
 #include "gui/pages/layout_page.h"
 #include "gui/pages/log_pages.h"
+#include "gui/pages/overview_page.h"
 #include "gui/pages/procedure_page.h"
 #include "gui/pages/profiles_page.h"
 #include "gui/pages/remembering.h"
@@ -62,7 +63,7 @@ MainWindow::MainWindow(Manager& manager, const QString& respike)
   });
   const QSettings settings;
   if (!restoreGeometry(settings.value("window/geometry").toByteArray()))
-    resize(QSize(1100, 720).boundedTo(screen()->availableSize()));
+    resize(QSize(1180, 760).boundedTo(screen()->availableSize()));
   tabs_->setCurrentIndex(settings.value("window/page", 0).toInt());
   restore_arrangement(*tabs_);
   to_choose_ = settings.value("window/application").toString();
@@ -91,6 +92,7 @@ void MainWindow::show_application() {
   const QString name = application();
   applications_->choose(name);
   run_->choose(name);
+  overview_->choose(name);
   time_->choose(name);
   procedure_->choose(name);
   layout_->choose(name);
@@ -106,6 +108,7 @@ void MainWindow::make_pages(const QString& respike) {
   demo_ = find_demo(respike);
   applications_ = new ApplicationsPage(manager_, demo_.has_value(), this);
   run_ = new RunPage(manager_, respike, this);
+  overview_ = new OverviewPage(manager_, *run_, demo_.has_value(), this);
   const auto code = std::make_shared<CodeCache>();
   time_ = new TimePage(manager_, code, this);
   procedure_ = new ProcedurePage(manager_, code, this);
@@ -114,18 +117,22 @@ void MainWindow::make_pages(const QString& respike) {
   profiles_ = new ProfilesPage(manager_, this);
   gain_ = new GainPage(manager_, this);
   settings_ = new SettingsPage(manager_, this);
-  tabs_->addTab(applications_, "Applications");
-  tabs_->addTab(run_, "Run");
-  tabs_->addTab(time_, "Where time goes");
-  tabs_->addTab(procedure_, "Procedure");
-  tabs_->addTab(layout_, "Layout");
-  tabs_->addTab(gain_, "Gain");
-  tabs_->addTab(image_, "Images and builds");
-  tabs_->addTab(profiles_, "Profiles");
-  tabs_->addTab(new CommandsPage(manager_, this), "Commands");
-  tabs_->addTab(new MessagesPage(messages_, this), "Messages");
-  tabs_->addTab(settings_, "Settings");
+  tabs_->addTab(overview_, icon(Icon::overview), "Overview");
+  tabs_->addTab(applications_, icon(Icon::applications), "Applications");
+  tabs_->addTab(run_, icon(Icon::run), "Run");
+  tabs_->addTab(time_, icon(Icon::clock), "Time");
+  tabs_->addTab(procedure_, icon(Icon::graph), "Procedure");
+  tabs_->addTab(layout_, icon(Icon::layout), "Layout");
+  tabs_->addTab(gain_, icon(Icon::gain), "Gain");
+  tabs_->addTab(image_, icon(Icon::image), "Images");
+  tabs_->addTab(profiles_, icon(Icon::profile), "Profiles");
+  tabs_->addTab(new CommandsPage(manager_, this), icon(Icon::commands), "Commands");
+  tabs_->addTab(new MessagesPage(messages_, this), icon(Icon::messages), "Messages");
+  tabs_->addTab(settings_, icon(Icon::settings), "Settings");
   setCentralWidget(tabs_);
+  connect(overview_, &OverviewPage::register_wanted, this, &MainWindow::register_program);
+  connect(overview_, &OverviewPage::demo_wanted, this, &MainWindow::register_demo);
+  connect(overview_, &OverviewPage::output_wanted, this, [this] { tabs_->setCurrentWidget(run_); });
   connect(applications_, &ApplicationsPage::chosen, this, &MainWindow::choose);
   connect(applications_, &ApplicationsPage::forgetting, this,
           [this](const QString& name) { forgotten_ = name; });
@@ -180,9 +187,11 @@ void MainWindow::make_menus() {
 
   QMenu* view = menuBar()->addMenu("&View");
   for (int i = 0; i < tabs_->count(); ++i) {
-    const QKeySequence keys =
-        i < 10 ? QKeySequence(QString("Alt+%1").arg((i + 1) % 10)) : QKeySequence("Ctrl+,");
-    view->addAction(tabs_->tabText(i), keys, this, [this, i] { tabs_->setCurrentIndex(i); });
+    QKeySequence keys;
+    if (i < 10) keys = QKeySequence(QString("Alt+%1").arg((i + 1) % 10));
+    if (tabs_->widget(i) == settings_) keys = QKeySequence("Ctrl+,");
+    view->addAction(tabs_->tabIcon(i), tabs_->tabText(i), keys, this,
+                    [this, i] { tabs_->setCurrentIndex(i); });
   }
   view->addSeparator();
   view->addAction("Open the source in your &editor", QKeySequence("Ctrl+Shift+E"), this,

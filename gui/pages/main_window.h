@@ -18,6 +18,7 @@ class ApplicationsPage;
 class GainPage;
 class ImagePage;
 class LayoutPage;
+class OverviewPage;
 class ProcedurePage;
 class ProfilesPage;
 class RunPage;
@@ -66,6 +67,7 @@ class MainWindow : public QMainWindow {
   MessageModel messages_;
   QComboBox* chooser_ = nullptr;
   QTabWidget* tabs_ = nullptr;
+  OverviewPage* overview_ = nullptr;
   ApplicationsPage* applications_ = nullptr;
   RunPage* run_ = nullptr;
   TimePage* time_ = nullptr;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gui/models/procedure_model.h"
 #include "gui/pages/controls.h"
 #include "gui/pages/heat_delegate.h"
 
@@ -41,7 +42,7 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   title_ = new QLabel(this);
   title_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   title_->setWordWrap(true);
-  back_ = make_button("&Back", "The procedure that was shown before", this, [this] {
+  back_ = make_button(Icon::back, "&Back", "The procedure that was shown before", this, [this] {
     if (visited_.size() > 1) visited_.pop_back();
     ask();
   });
@@ -72,10 +73,10 @@ ProcedurePage::ProcedurePage(Manager& manager, std::shared_ptr<CodeCache> cache,
   top->addWidget(shows_source_);
   top->addWidget(
       make_button("A&ll", "Show the whole graph (0)", this, [this] { graph_->show_all(); }));
-  top->addWidget(
-      make_button("&Save picture…", "Save the flow graph as SVG or PNG", this, [this] { save(); }));
+  top->addWidget(make_button(Icon::save, "&Save picture…", "Save the flow graph as SVG or PNG",
+                             this, [this] { save(); }));
   top->addWidget(make_button(
-      "Save &CSV…", "Save the listing as comma-separated values", this,
+      Icon::save, "Save &CSV…", "Save the listing as comma-separated values", this,
       [this] { save_csv(listing_, QString::fromStdString(listing_.view().name) + ".csv", this); }));
 
   graph_ = new FlowGraphView(this);
@@ -141,7 +142,9 @@ void ProcedurePage::choose(const QString& application) {
   if (application == application_) return;
   application_ = application;
   visited_.clear();
+  looked_for_hottest_.clear();
   ask();
+  take_snapshot();
 }
 
 void ProcedurePage::show_procedure(const std::string& image, const QString& name, uint64_t address,
@@ -159,7 +162,9 @@ void ProcedurePage::ask() {
   if (visited_.empty()) {
     title_->clear();
     return show_nothing(
-        "Choose a procedure on the page <b>Where time goes</b>: a double click shows it here.");
+        "Here is the procedure that executed most, as soon as something was counted. A double "
+        "click "
+        "on the page <b>Time</b> shows another one.");
   }
   const Place& place = visited_.back();
   shown_ = stamp();
@@ -194,6 +199,30 @@ void ProcedurePage::show_nothing(const QString& text) {
   allow_source("No procedure is shown");
   empty_->setText(text);
   stack_->setCurrentIndex(0);
+}
+
+void ProcedurePage::ask_hottest() {
+  const ApplicationView* application = manager_.application(application_);
+  if (application == nullptr) return;
+  QString counts;
+  for (const ImageView& view : application->images)
+    counts += QString("%1 ").arg(view.profile.version);
+  if (counts == looked_for_hottest_) return;
+  looked_for_hottest_ = counts;
+  using Hottest = std::optional<ProcedureRow>;
+  manager_.ask<Hottest>(
+      this,
+      [name = application_.toStdString()](Environment& environment) {
+        const TimeData times = read_times(environment, name, {});
+        return times.rows.empty() || times.rows.front().instructions == 0
+                   ? std::nullopt
+                   : Hottest(times.rows.front());
+      },
+      [this, asked = application_](const Hottest& hottest) {
+        if (asked == application_ && visited_.empty() && hottest)
+          show_procedure(hottest->image_path, hottest->name, hottest->address, 0);
+      },
+      [](const QString&) {});  // the page goes on saying how to choose a procedure
 }
 
 void ProcedurePage::ask_changes(const ProcedureQuestion& question) {
@@ -293,7 +322,9 @@ void ProcedurePage::showEvent(QShowEvent* event) {
 
 /// Counts that grew are shown when somebody looks: lifting a large image takes a second.
 void ProcedurePage::take_snapshot() {
-  if (isVisible() && !visited_.empty() && stamp() != shown_) ask();
+  if (!isVisible()) return;
+  if (visited_.empty()) return ask_hottest();
+  if (stamp() != shown_) ask();
 }
 
 void ProcedurePage::show(const ProcedureAnswer& answer) {

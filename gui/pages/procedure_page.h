@@ -46,6 +46,8 @@ class ProcedurePage : public QWidget {
     uint64_t block = 0;  // to choose when the answer comes; 0: none
   };
   void ask();
+  /// Until somebody chooses another one, the procedure that executed most is shown.
+  void ask_hottest();
   /// What became of the original's blocks takes longer than showing them.
   void ask_changes(const ProcedureQuestion& question);
   /// The source lines, whose tables may take long to read.
@@ -74,6 +76,7 @@ class ProcedurePage : public QWidget {
   QString application_;
   std::vector<Place> visited_;  // the last one is shown
   QString shown_;               // the stamp of what is shown or asked for
+  QString looked_for_hottest_;  // in these counts, of all images
   int asked_ = 0;               // number of the last question: only its answer is shown
   bool counted_ = false;
   bool selecting_ = false;

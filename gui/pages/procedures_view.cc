@@ -30,7 +30,7 @@ ProceduresView::ProceduresView(Manager& manager, QWidget* parent) : TimeView(man
   top->addWidget(find_, 1);
   top->addWidget(only_executed_);
   top->addWidget(
-      make_button("&Save as CSV…", "Save the table as comma-separated values", this,
+      make_button(Icon::save, "&Save as CSV…", "Save the table as comma-separated values", this,
                   [this] { save_csv(filter_, choice().application + "-procedures.csv", this); }));
 
   table_ = make_table("Procedures", &filter_, this);

@@ -60,9 +60,9 @@ QLayout* ProfilesPage::make_buttons() {
                        [this] { match(); });
   for (QPushButton* button : {close_, merge_, match_}) buttons->addWidget(button);
   buttons->addStretch(1);
-  buttons->addWidget(
-      make_button("Save &list…", "Save the list of profiles as comma-separated values (CSV)", this,
-                  [this] { save_csv(list_, application_ + "-profiles.csv", this); }));
+  buttons->addWidget(make_button(
+      Icon::save, "Save &list…", "Save the list of profiles as comma-separated values (CSV)", this,
+      [this] { save_csv(list_, application_ + "-profiles.csv", this); }));
   return buttons;
 }
 

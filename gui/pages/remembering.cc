@@ -1,5 +1,5 @@
-// Example: the table "Procedures" of the page "Where time goes" has the setting
-// "arrangement/Where time goes/Procedures 8": eight columns. Another number of columns, in another
+// Example: the table "Procedures" of the page "Time" has the setting
+// "arrangement/Time/Procedures 8": eight columns. Another number of columns, in another
 // Respike, is another setting.
 
 #include "gui/pages/remembering.h"

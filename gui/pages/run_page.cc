@@ -101,7 +101,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   form->addRow("Ar&guments", arguments_);
   form->addRow("Fol&der",
                with_button(folder_,
-                           make_button("Browse…", "Choose the folder", this,
+                           make_button(Icon::folder, "Browse…", "Choose the folder", this,
                                        [this] {
                                          const QString path = QFileDialog::getExistingDirectory(
                                              this, "Folder in which the program runs",
@@ -111,7 +111,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
                            this));
   form->addRow("I&nput",
                with_button(input_,
-                           make_button("Browse…", "Choose the input file", this,
+                           make_button(Icon::folder, "Browse…", "Choose the input file", this,
                                        [this] {
                                          const QString path = QFileDialog::getOpenFileName(
                                              this, "What the program reads", input_->text());
@@ -120,8 +120,9 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
                            this));
   form->addRow("&Environment", environment_);
 
-  run_ = make_button("&Run", "Run the application in its mode", this, [this] { run(); });
-  stop_ = make_button("&Stop", "End the program: by SIGTERM, at the second press by SIGKILL", this,
+  run_ = make_button(Icon::run, "&Run", "Run the application in its mode", this, [this] { run(); });
+  stop_ = make_button(Icon::stop, "&Stop",
+                      "End the program: by SIGTERM, at the second press by SIGKILL", this,
                       [this] { runner_.stop(); });
   state_ = new ElidedLabel(this);
   auto* buttons = new QHBoxLayout;
@@ -131,7 +132,8 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   buttons->addWidget(guard_);
   buttons->addWidget(stop_);
   buttons->addWidget(state_, 1);
-  buttons->addWidget(make_button("C&lear", "Empty the output", this, [this] { output_->clear(); }));
+  buttons->addWidget(
+      make_button(Icon::broom, "C&lear", "Empty the output", this, [this] { output_->clear(); }));
 
   output_ = new QPlainTextEdit(this);
   output_->setAccessibleName("Output of the program");
@@ -153,14 +155,14 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   layout->addLayout(buttons);
   layout->addWidget(output_, 1);
 
-  connect(arguments_, &QLineEdit::returnPressed, this, &RunPage::run);
+  connect(arguments_, &QLineEdit::returnPressed, this, [this] { run(); });
   connect(kind_, &QComboBox::currentIndexChanged, this, &RunPage::show_state);
   connect(&runner_, &ProgramRun::started, this, [this](const RunRequest& request) {
     ran_ = request.application;
     for (QStringDecoder& decoder : decoder_) decoder.resetState();
     append("$ " + request.line() + "\n", false);
     show_state();
-    state_->setText("running");
+    say("running");
   });
   connect(&runner_, &ProgramRun::output, this, [this](const QByteArray& bytes, bool is_error) {
     append(decoder_[is_error ? 1 : 0].decode(bytes), is_error);
@@ -168,7 +170,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   connect(&runner_, &ProgramRun::ended, this, [this](bool good, const QString& how) {
     manager_.say(good ? Message::Kind::done : Message::Kind::warning, "Run " + ran_, how);
     show_state();
-    state_->setText(how);
+    say(how);
     manager_.refresh();
   });
   connect(&manager_, &Manager::snapshot_changed, this, &RunPage::show_state);
@@ -182,28 +184,40 @@ void RunPage::choose(const QString& application) {
   show_state();
 }
 
+void RunPage::run(RunRequest::Kind kind, const QString& arguments) {
+  kind_->setCurrentIndex(int(kind));
+  arguments_->setText(arguments);
+  times_->setValue(1);
+  run();
+}
+
+void RunPage::say(const QString& state) {
+  state_->setText(state);
+  Q_EMIT state_changed();
+}
+
 void RunPage::run() {
   if (application_.isEmpty()) return;
   const auto arguments = split_words(arguments_->text());
   const auto environment = split_words(environment_->text());
   if (!arguments || !environment) {
-    state_->setText(arguments ? "a quote in the environment is not closed"
-                              : "a quote in the arguments is not closed");
+    say(arguments ? "a quote in the environment is not closed"
+                  : "a quote in the arguments is not closed");
     return;
   }
   for (const QString& variable : *environment)
     if (variable.indexOf('=') < 1) {
-      state_->setText(QString("\"%1\" is not NAME=VALUE").arg(variable));
+      say(QString("\"%1\" is not NAME=VALUE").arg(variable));
       return;
     }
   remember();
   if (kind() == RunRequest::Kind::command && arguments->isEmpty()) {
-    state_->setText("a command is needed, such as: make check");
+    say("a command is needed, such as: make check");
     return;
   }
   const bool needs_terminal = kind() == RunRequest::Kind::session && arguments->isEmpty();
   if (needs_terminal && terminal_emulator().isEmpty()) {
-    state_->setText("a shell needs a terminal, and this system has no terminal emulator");
+    say("a shell needs a terminal, and this system has no terminal emulator");
     return;
   }
   const RunRequest request{.kind = kind(),
@@ -221,6 +235,9 @@ void RunPage::run() {
 
 void RunPage::show_state() {
   const ApplicationView* application = manager_.application(application_);
+  if (application != nullptr && application->last_run && arguments_->text() == offered_ &&
+      offered_ != QString::fromStdString(application->last_run->arguments))
+    recall();
   mode_->setText(application == nullptr ? "Choose an application above."
                                         : application_ + " " + describe(*application));
   show_programs(application);
@@ -305,13 +322,22 @@ void RunPage::remember() const {
   settings.setValue("environment", environment_->text());
 }
 
+/// The last run that was counted comes first, also one by the command line.
 void RunPage::recall() {
   QSettings settings;
   settings.beginGroup(settings_group(kSettings, application_));
-  arguments_->setText(settings.value("arguments").toString());
+  offered_ = settings.value("arguments").toString();
   folder_->setText(settings.value("folder").toString());
   input_->setText(settings.value("input").toString());
   environment_->setText(settings.value("environment").toString());
+  const ApplicationView* application = manager_.application(application_);
+  if (application != nullptr && application->last_run) {
+    const LastRun& last = *application->last_run;
+    offered_ = QString::fromStdString(last.arguments);
+    folder_->setText(QString::fromStdString(last.folder));
+    input_->setText(QString::fromStdString(last.input));
+  }
+  arguments_->setText(offered_);
 }
 
 }  // namespace respike::gui

@@ -23,9 +23,20 @@ class RunPage : public QWidget {
 
   void choose(const QString& application);
   void run();
+  /// Runs the chosen application in this way, as if the user had chosen the way and typed the
+  /// arguments here.
+  void run(RunRequest::Kind kind, const QString& arguments);
+  QString arguments() const { return arguments_->text(); }
+  QString folder() const { return folder_->text(); }
+  QString input() const { return input_->text(); }
+  /// "running", or how the last run of the chosen application ended; empty: there was none.
+  QString state() const { return ran_ == application_ ? state_->text() : QString(); }
   /// Fills in arguments of an application that has none yet.
   static void suggest(const QString& application, const QString& arguments);
   bool running() const { return runner_.running(); }
+
+ Q_SIGNALS:
+  void state_changed();
 
  private:
   void show_state();
@@ -34,12 +45,14 @@ class RunPage : public QWidget {
   void show_programs(const ApplicationView* application);
   void append(const QString& text, bool is_error);
   void remember() const;
+  void say(const QString& state);
   void recall();
 
   Manager& manager_;
   ProgramRun runner_;
   QString application_;
-  QString ran_;  // the application that runs, or ran last
+  QString ran_;      // the application that runs, or ran last
+  QString offered_;  // the arguments that were filled in, and that the user may have changed
   ElidedLabel* mode_ = nullptr;
   QComboBox* kind_ = nullptr;     // RunRequest::Kind, in that order
   QComboBox* program_ = nullptr;  // of an application with several

@@ -1,5 +1,5 @@
 #pragma once
-// What the views of the page "Where time goes" share: they read when somebody looks, and say what
+// What the views of the page "Time" share: they read when somebody looks, and say what
 // to do when there is nothing to show.
 
 #include <QLabel>

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "environment/describing.h"
+#include "environment/life.h"
 #include "gui/models/character_model.h"
 #include "gui/pictures/figure.h"
 #include "gui/pictures/flow_graph.h"
@@ -34,7 +35,7 @@ th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #8884
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 figure { margin: 2rem 0; overflow-x: auto; background: #fff; color: #222; padding: .5rem 1rem; border: 1px solid #8884; border-radius: 6px; }
 figcaption { margin-bottom: .5rem; }
-figure svg { display: block; max-width: 100%; height: auto; }
+figure svg { display: block; width: 100%; height: auto; }
 figure svg text { font-family: system-ui, sans-serif; }
 code { overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; }
@@ -245,6 +246,26 @@ ReportData read_report(Environment& environment, const std::string& application)
   return data;
 }
 
+/// What was gained, how sure that is, and what to do next.
+QString summary_of(const ApplicationView& application) {
+  const Life life = life_of(application);
+  QString gained = "nothing was measured of the present version yet";
+  if (life[Step::checking].done) gained = html(application.last_check->verdict);
+  QString sure = "Nothing was counted yet.";
+  if (life[Step::running].done) sure = "It is based on " + html(life[Step::running].text) + ".";
+  QString expected;
+  for (const ImageView& view : application.images)
+    if (view.optimized && !view.optimized->forecast.empty())
+      expected += QString("<li><code>%1</code>: %2</li>\n")
+                      .arg(html(std::filesystem::path(view.image.path).filename().string()),
+                           html(view.optimized->forecast));
+  QString page = "<p><b>Gain:</b> " + gained + ".</p>\n";
+  if (!expected.isEmpty())
+    page += "<p><b>Expected by the profile:</b></p>\n<ul>\n" + expected + "</ul>\n";
+  page += "<p><b>How sure:</b> " + sure + "</p>\n";
+  return page + "<p><b>Next:</b> " + html(life.advice) + ".</p>\n";
+}
+
 QByteArray make_report(const ReportData& data) {
   const QString name = html(data.application.name);
   QString page = QString(
@@ -255,6 +276,7 @@ QByteArray make_report(const ReportData& data) {
                      .arg(name, kStyle);
   page += QString("<p><code>%1</code> runs its %2 images.</p>\n")
               .arg(html(data.application.main), html(std::string(name_of(data.application.mode))));
+  page += summary_of(data.application);
   page += "<h2>Images</h2>\n" + images_table(data.application);
   if (data.builds.size() > 1)
     page += "<h2>Builds of the program</h2>\n" + figure_of(build_figure(data.builds));

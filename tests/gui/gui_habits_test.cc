@@ -61,7 +61,7 @@ class HabitsTest : public WindowTest {
     ASSERT_TRUE(wait_for([&] { return find<QAbstractButton>("Compare")->isEnabled(); }));
     press("Compare");
     ASSERT_EQ(end_of(1), Task::State::done);
-    page("Where time goes");
+    page("Time");
     ASSERT_TRUE(wait_for([&] { return !visible<QTableView>(*window_).empty(); }));
     auto* procedures = find<QTableView>("Procedures");
     ASSERT_TRUE(wait_for([&] { return procedures->model()->rowCount() > 3; }));
@@ -338,7 +338,7 @@ TEST_F(HabitsTest, AReadOnlyFileSystemIsSaidAndPagesShowWhatIsThere) {
     const QString said = find<QLabel>("State of the database")->text();
     EXPECT_TRUE(said.contains("cannot be written: Read-only file system")) << said.toStdString();
     EXPECT_TRUE(image().optimized.has_value() && image().profile.runs == 1);
-    page("Where time goes");
+    page("Time");
     EXPECT_TRUE(wait_for([&] { return find<QTableView>("Procedures")->model()->rowCount() > 0; }));
     page("Gain");
     EXPECT_TRUE(

@@ -63,14 +63,14 @@ TEST_F(WindowTest, AWholeLife) {
   const int status = world_.respike({"run", "app"}).status;  // this program does not end with 0
   const auto ends = [&] {
     return std::ranges::count_if(window_->findChildren<QLabel*>(), [&](const QLabel* label) {
-      return label->text() == QString("exit status %1").arg(status);
+      return label->isVisible() && label->text() == QString("exit status %1").arg(status);
     });
   };
   ASSERT_TRUE(wait_for([&] { return ends() == 1 && output->toPlainText().count("bye") == 2; }));
   EXPECT_EQ(output->toPlainText().count("$ respike run app 'one argument' two"), 2);
   ASSERT_TRUE(wait_for([&] { return image().profile.runs == 3; }));
 
-  page("Where time goes");
+  page("Time");
   auto* procedures = find<QTableView>("Procedures");
   ASSERT_TRUE(procedures != nullptr);
   ASSERT_TRUE(wait_for([&] { return procedures->model()->rowCount() > 10; }));

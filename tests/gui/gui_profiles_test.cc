@@ -319,7 +319,7 @@ TEST_F(ProfilesTest, TwoBuildsSideBySideAndWhatWasLost) {
     EXPECT_EQ(cell("Losses", row, 4), list[row].toObject()["reason"].toString());
   }
 
-  page("Images and builds");
+  page("Images");
   auto* time_line = find<FigureWidget>("Builds over time");
   ASSERT_TRUE(wait_for([&] { return time_line->figure().text.contains("found again"); }));
   const auto& points = std::get<TimeLine>(time_line->figure().picture).points;

@@ -192,7 +192,7 @@ class SourceTest : public WindowTest {
   const SourceModel& source() { return static_cast<const SourceModel&>(*table("Source")->model()); }
 
   void open_procedure(const QString& name) {
-    page("Where time goes");
+    page("Time");
     auto* procedures = table("Procedures");
     int row = -1;
     ASSERT_TRUE(wait_for([&] {
@@ -489,7 +489,7 @@ TEST_F(SourceTest, LoopsMapsAndBoxesNameTheirLines) {
   QString tips;
   for (const QGraphicsItem* item : graph->scene()->items()) tips += item->toolTip();
   EXPECT_TRUE(tips.contains("loop.c:5")) << tips.toStdString();
-  page("Where time goes");
+  page("Time");
   find<QTabWidget>("Views")->setCurrentIndex(1);
   auto* loops = table("Loops");
   ASSERT_TRUE(wait_for([&] { return loops->model()->rowCount() > 0; }));

@@ -1,4 +1,4 @@
-// The page "Where time goes" and the report, on programs that were counted by the command line.
+// The page "Time" and the report, on programs that were counted by the command line.
 
 #include <QAbstractItemModelTester>
 #include <QApplication>

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A whole life in the real window, driven from outside through the accessibility bus (AT-SPI), as a screen reader
-would drive it: register, instrument, run twice, look at each page, optimize, run, export; first an Alpha program, then
-an Itanium program where there is one. The exported image has to print the same and to execute fewer instructions. At
+would drive it. First somebody who knows nothing takes a program of this machine from registering to export by pressing
+nothing but the highlighted button of the page Overview. Then: register, instrument, run twice, look at each page,
+optimize, run, export; an Alpha program, and an Itanium program where there is one. The exported image has to print the same and to execute fewer instructions. At
 last the window is closed by its menu and has to end with 0, so that LeakSanitizer reports what leaked meanwhile.
 
 The window runs in an X server (Xvfb), a window manager and a message bus of its own. A screenshot of each page is kept
@@ -14,6 +15,7 @@ not the test."""
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -57,6 +59,12 @@ create table t(a integer primary key, b text);
 with recursive c(x) as (values(1) union all select x+1 from c where x<3000) insert into t select x, 'row ' || x from c;
 select count(*), sum(a), max(b) from t where b like '%7%';
 select a % 10 as k, count(*), min(b) from t group by k order by k;
+"""
+SCRIPT = """
+local words = {}
+for i = 1, 300 do words[#words + 1] = ("w%d"):format(i * 7919 % 101) end
+table.sort(words)
+print(#words, words[1], words[150], table.concat(words):find("w99"))
 """
 
 
@@ -289,11 +297,76 @@ def images(name):
     return json.loads(common.respike_ok("show", name, "--json").stdout)["images"]
 
 
+def next_button(window):
+    """The button that is highlighted, by what it says to who does not see it; None: there is none."""
+    for node in window.walk(window.top()):
+        if node.getRoleName() == "push button" and node.description.startswith("Next step: "):
+            return node if node.getState().contains(window.atspi.STATE_ENABLED) else None
+    return None
+
+
+def press_next(window, name):
+    """Presses the highlighted button, which has to be the one of this name."""
+    button = window.wait(f"the highlighted button {name}", lambda: (found := next_button(window)) and named(found) == name and found)
+    highlighted = [n for n in window.walk(window.top()) if n.description.startswith("Next step: ")]
+    expect(len(highlighted) == 1, f"{len(highlighted)} buttons are highlighted")
+    window.shoot(f"overview-{name}")
+    window.act(button, "press")
+
+
+def named(node):
+    return node.name.replace("&", "").rstrip("…")
+
+
+def be_guided(window):
+    """A life by the highlighted buttons alone; returns False when there is no program for it."""
+    lua = common.PROGRAMS / "x86_64" / "images" / "lua.pie"
+    if not lua.exists():
+        print("NOTE: without a program of this machine", flush=True)
+        return False
+    program, script = window.scratch / "my program", window.scratch / "work.lua"
+    script.write_text(SCRIPT)
+    arguments = [str(script)]
+    shutil.copy(lua, program)
+    expected = subprocess.run([program, *arguments], capture_output=True).stdout
+    out = window.scratch / "out-guided"
+    press_next(window, "Register a program")
+    window.dialog("Register programs")
+    window.type("Program", program)
+    window.press("Register")
+    window.no_dialog()
+    press_next(window, "Instrument")
+    window.wait("arguments", lambda: window.seek("Arguments of the program", ("text",)))
+    window.type("Arguments of the program", shlex.join(arguments))
+    press_next(window, "Run")
+    press_next(window, "Optimize")
+    press_next(window, "Check")
+    press_next(window, "Export")
+    window.dialog("Export my program")
+    window.type("Folder", out)
+    window.press("Export")
+    window.no_dialog()
+    window.idle()
+    window.wait("the end", lambda: next_button(window) is None and any(
+        node.name.startswith("All is done") for node in window.walk(window.top())))
+    window.shoot("overview-done")
+    outcome = subprocess.run([out / program.name, *arguments], capture_output=True)
+    expect(outcome.stdout == expected, "the exported program prints something else")
+    shown = json.loads(common.respike_ok("show", "my program", "--json").stdout)
+    expect(shown["mode"] == "optimized", f"{shown}")
+    # What the command line says next is what the window says.
+    common.respike_ok("instrument", "my program")
+    press_next(window, "Run")
+    press_next(window, "Optimize")
+    window.idle()
+    return True
+
+
 def live(window, name, program, arguments, stdin, shoot):
     """Takes a program from registering to export; with `shoot`, keeps pictures of all pages."""
     out = window.scratch / f"out-{name}"
     window.page("Applications")
-    window.press("Register a program" if shoot else "Register")
+    window.press("Register a program" if window.seek("Register a program", ("push button",)) else "Register")
     window.dialog("Register programs")
     window.type("Program", program)
     window.type("Name", name)
@@ -322,7 +395,7 @@ def live(window, name, program, arguments, stdin, shoot):
     window.wait("two profiles", lambda: images(name)[0]["profile"]["runs"] == 2)
     window.find("Runs", "spin button").queryValue().currentValue = 1
 
-    window.page("Where time goes")
+    window.page("Time")
     table = window.find("Procedures", "table", "tree table")
     window.wait("procedures", lambda: table.queryTable().nRows > 20)
     window.find("Find a procedure", "text").queryComponent().grabFocus()
@@ -416,6 +489,9 @@ def programs(scratch):
 def inside(scratch):
     window = Window(scratch)
     try:
+        start = time.monotonic()
+        if be_guided(window):
+            print(f"guided: {time.monotonic() - start:.1f} s", flush=True)
         for number, (name, program, arguments, stdin) in enumerate(programs(scratch)):
             start = time.monotonic()
             live(window, name, program, arguments, stdin, shoot=number == 0)

@@ -35,6 +35,7 @@ class WindowTest : public testing::Test {
   WindowTest() {
     QSettings().clear();
     open();
+    page("Applications");
   }
   ~WindowTest() override {
     if (QWidget* left = QApplication::activeModalWidget()) left->close();

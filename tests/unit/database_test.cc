@@ -231,7 +231,8 @@ TEST_F(DatabaseTest, ProceduresComeBackWithoutCounts) {
 TEST_F(DatabaseTest, DerivedImages) {
   const Id build = put_build(put_image("/bin/a"), "1", some_procedures());
   const auto optimized = [&](const std::string& options, const std::string& text) {
-    return database.add_optimized(build, {DerivedKind::optimized, options, "hash", stored(text)});
+    return database.add_optimized(
+        build, {DerivedKind::optimized, options, "hash", "a gain", stored(text)});
   };
   EXPECT_EQ(database.newest_derived(build, DerivedKind::optimized), std::nullopt);
   optimized("x", "one");
@@ -249,8 +250,8 @@ TEST_F(DatabaseTest, DerivedImages) {
   EXPECT_EQ(database.newest_derived(build, DerivedKind::optimized)->options, "x");
   EXPECT_EQ(database.derived(build).size(), 2u);
   EXPECT_NE(error_of([&] {
-              database.add_optimized(
-                  build, {DerivedKind::optimized, "", "", content_hash(text_bytes("not there"))});
+              database.add_optimized(build, {DerivedKind::optimized, "", "", "",
+                                             content_hash(text_bytes("not there"))});
             }).find("not in the store"),
             std::string::npos);
 }
@@ -288,6 +289,25 @@ TEST_F(DatabaseTest, ComparisonsStayWithTheirBuild) {
   EXPECT_EQ(database.comparisons(image).size(), 1u);
   EXPECT_NE(error_of([&] { database.add_comparison(4711, facts); }), "");
   EXPECT_TRUE(database.check().empty());
+}
+
+TEST_F(DatabaseTest, WhatWasDoneLastIsKept) {
+  const Id application = database.add_application("sort", put_image("/bin/sort"));
+  EXPECT_FALSE(database.last_run(application) || database.last_check(application) ||
+               database.last_export(application));
+  database.put_last(application, LastRun{"-n 'a b'", "/tmp", "/tmp/in", 0});
+  database.put_last(application, LastRun{"-r", "/", "", 0});
+  database.put_last(application, LastCheck{"aa bb", true, "ship: faster", 0.25, 0});
+  database.put_last(application, LastExport{"aa", "/srv", 0});
+  EXPECT_EQ(database.last_run(application)->arguments, "-r");
+  EXPECT_GT(database.last_run(application)->noted, 0);
+  EXPECT_EQ(database.last_check(application)->gain, 0.25);
+  EXPECT_TRUE(database.last_check(application)->ship);
+  EXPECT_EQ(database.last_export(application)->folder, "/srv");
+  database.remove_application(application);
+  EXPECT_FALSE(database.last_run(application) || database.last_check(application) ||
+               database.last_export(application));
+  EXPECT_THROW(database.put_last(application, LastRun{}), Error);
 }
 
 TEST_F(DatabaseTest, InstrumentedImagesKeepTheirMaps) {
@@ -554,8 +574,9 @@ TEST_F(DatabaseTest, PruneKeepsTheNewest) {
   for (const std::string content : {"1", "22", "333"})
     builds.push_back(put_build(used, content, some_procedures()));
   for (const std::string text : {"first", "second"})
-    database.add_optimized(builds[2], {DerivedKind::optimized, text, "", stored(text)});
-  database.add_optimized(builds[0], {DerivedKind::optimized, "", "", stored("of an old build")});
+    database.add_optimized(builds[2], {DerivedKind::optimized, text, "", "", stored(text)});
+  database.add_optimized(builds[0],
+                         {DerivedKind::optimized, "", "", "", stored("of an old build")});
   stored("of nobody");
   database.make_spool(builds[0]);
   const PruneResult young = database.prune(3);

@@ -146,7 +146,7 @@ class CountingProgram {
     build_ = database.put_build(image_row, facts, procedures());
     const auto bytes = text_bytes("instrumented " + std::to_string(map_.original_hash));
     const ContentHash stored = database.store().put(bytes, std::filesystem::perms(0755));
-    database.add_instrumented(build_, {DerivedKind::instrumented, "shared", "", stored}, image());
+    database.add_instrumented(build_, {DerivedKind::instrumented, "shared", "", "", stored}, image());
     spool_ = database.make_spool(build_);
   }
 

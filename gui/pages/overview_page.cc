@@ -1,0 +1,249 @@
+// Example: bzip2 is registered and counts. Its step "run" shows a highlighted button Run; a press
+// runs the program with the arguments below the steps, and the watch of the database moves the
+// highlight to Optimize as soon as the counts are there.
+
+#include "gui/pages/overview_page.h"
+
+#include <QHBoxLayout>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "gui/pages/dialogs.h"
+#include "gui/pages/first_steps.h"
+#include "gui/pages/run_page.h"
+
+namespace respike::gui {
+namespace {
+
+struct StepWords {
+  const char* name;
+  const char* button;
+  const char* tip;
+  Icon icon;
+};
+
+// In the order of Step.
+constexpr std::array<StepWords, kSteps> kWords = {{
+    {"Registered", "Register another…", "Register a program and the libraries that it loads",
+     Icon::add},
+    {"Counts", "Instrument", "Make images that count what runs, and run these from now on",
+     Icon::counter},
+    {"Has run", "Run", "Run the application with the arguments below", Icon::run},
+    {"Optimized", "Optimize", "Make images by the profiles collected, and run these from now on",
+     Icon::speed},
+    {"Checked", "Check",
+     "Run the original and the optimized version with the arguments below, and say whether to ship",
+     Icon::check},
+    {"Exported", "Export…", "Copy the optimized images into a folder", Icon::ship},
+}};
+
+constexpr int kMark = 20;  // size of the marks of steps, in pixels
+
+QLabel* make_text(QWidget* parent) {
+  auto* label = new QLabel(parent);
+  label->setTextFormat(Qt::PlainText);
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  return label;
+}
+
+QString text_of(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+QString capitalized(const QString& text) {
+  return text.left(1).toUpper() + text.mid(1);
+}
+
+}  // namespace
+
+OverviewPage::OverviewPage(Manager& manager, RunPage& run, bool has_demo, QWidget* parent)
+    : QWidget(parent), manager_(manager), run_(run) {
+  auto* first = new FirstSteps(has_demo, this);
+  connect(first, &FirstSteps::register_wanted, this, &OverviewPage::register_wanted);
+  connect(first, &FirstSteps::demo_wanted, this, &OverviewPage::demo_wanted);
+  auto* scrolled = new QScrollArea(this);  // with large letters the steps are high
+  scrolled->setWidgetResizable(true);
+  scrolled->setFrameShape(QFrame::NoFrame);
+  scrolled->setAccessibleName("Steps");
+  scrolled->setWidget(make_steps());
+  stack_ = new QStackedWidget(this);
+  stack_->addWidget(first);
+  stack_->addWidget(scrolled);
+  problem_ = make_text(this);
+  auto* layout = new QVBoxLayout(this);
+  layout->addWidget(problem_);
+  layout->addWidget(stack_, 1);
+  connect(&manager_, &Manager::snapshot_changed, this, &OverviewPage::show_state);
+  connect(&manager_, &Manager::task_changed, this, &OverviewPage::show_state);
+  connect(&run_, &RunPage::state_changed, this, &OverviewPage::show_state);
+  show_state();
+}
+
+QWidget* OverviewPage::make_steps() {
+  auto* page = new QWidget(this);
+  title_ = make_text(page);
+  QFont large = title_->font();
+  large.setPointSizeF(1.8 * large.pointSizeF());
+  title_->setFont(large);
+  gain_ = make_text(page);
+  advice_ = make_text(page);
+  auto* grid = new QGridLayout;
+  grid->setColumnStretch(2, 1);
+  grid->setHorizontalSpacing(12);
+  grid->setVerticalSpacing(10);
+  for (size_t i = 0; i < kSteps; ++i) {
+    const StepWords& words = kWords[i];
+    Row& row = rows_[i];
+    row.mark = new QLabel(page);
+    row.name = new QLabel(words.name, page);
+    row.text = make_text(page);
+    row.button = make_button(words.icon, words.button, words.tip, page,
+                             [this, i] { take(static_cast<Step>(i)); });
+    grid->addWidget(row.mark, int(i), 0);
+    grid->addWidget(row.name, int(i), 1);
+    grid->addWidget(row.text, int(i), 2);
+    grid->addWidget(row.button, int(i), 3);
+  }
+  arguments_ = new QLineEdit(page);
+  arguments_->setAccessibleName("Arguments of the program");
+  arguments_->setToolTip("What Run and Check start the program with, quoted as in a shell");
+  arguments_->setPlaceholderText("none");
+  connect(arguments_, &QLineEdit::returnPressed, this, [this] {
+    const ApplicationView* application = manager_.application(application_);
+    const bool checks = application != nullptr && life_of(*application).next == Step::checking;
+    take(checks ? Step::checking : Step::running);
+  });
+  auto* label = new QLabel("Ar&guments", page);
+  label->setBuddy(arguments_);
+  place_ = new ElidedLabel(page);
+  state_ = new ElidedLabel(page);
+  output_ = make_button("Show the &output", "What the program printed, on the page Run", page,
+                        [this] { Q_EMIT output_wanted(); });
+  auto* arguments = new QHBoxLayout;
+  arguments->addWidget(label);
+  arguments->addWidget(arguments_, 1);
+  auto* runs = new QHBoxLayout;
+  runs->addWidget(state_, 1);
+  runs->addWidget(output_);
+  auto* layout = new QVBoxLayout(page);
+  layout->setContentsMargins(24, 16, 24, 16);
+  layout->addWidget(title_);
+  layout->addWidget(gain_);
+  layout->addSpacing(12);
+  layout->addLayout(grid);
+  layout->addSpacing(8);
+  layout->addWidget(advice_);
+  layout->addSpacing(12);
+  layout->addLayout(arguments);
+  layout->addWidget(place_);
+  layout->addLayout(runs);
+  layout->addStretch(1);
+  return page;
+}
+
+void OverviewPage::choose(const QString& application) {
+  if (application != application_) {
+    application_ = application;
+    offer();
+  }
+  show_state();
+}
+
+/// Fills in the arguments that the page Run offers.
+void OverviewPage::offer() {
+  offered_ = run_.arguments();
+  arguments_->setText(offered_);
+}
+
+void OverviewPage::show_state() {
+  if (arguments_->text() == offered_ && offered_ != run_.arguments()) offer();
+  const Snapshot& snapshot = manager_.snapshot();
+  problem_->setText(snapshot.problem);
+  problem_->setVisible(!snapshot.problem.isEmpty());
+  const ApplicationView* application = manager_.application(application_);
+  stack_->setCurrentIndex(application == nullptr && snapshot.applications.empty() ? 0 : 1);
+  const bool busy = manager_.busy() || run_.running();
+  const Life life = application != nullptr ? life_of(*application) : Life();
+  for (size_t i = 0; i < kSteps; ++i) show_step(static_cast<Step>(i), life, busy);
+  title_->setText(application == nullptr ? "No application is chosen" : application_);
+  QStringList figures;
+  if (life.gain) figures << "Gain: " + text_of(gain_text(*life.gain));
+  if (life.age_days)
+    figures << (*life.age_days == 0 ? QString("counts of today")
+                                    : QString("newest counts: %1 days old").arg(*life.age_days));
+  if (application != nullptr)
+    figures << "runs its " + text_of(std::string(name_of(application->mode))) + " images";
+  gain_->setText(figures.join("   ·   "));
+  advice_->setText(application == nullptr ? "Choose one above."
+                   : life.next            ? "Next: " + text_of(life.advice) + "."
+                                          : capitalized(text_of(life.advice)) + ".");
+  const QString folder = run_.folder(), input = run_.input();
+  QStringList places;
+  if (!folder.isEmpty()) places << "in " + folder;
+  if (!input.isEmpty()) places << "reads " + input;
+  place_->setText(places.isEmpty() ? QString() : "The program runs " + places.join(" and ") + ".");
+  place_->setVisible(!places.isEmpty());
+  state_->setText(run_.state());
+  output_->setVisible(!run_.state().isEmpty());
+  arguments_->setEnabled(application != nullptr);
+}
+
+void OverviewPage::show_step(Step step, const Life& life, bool busy) {
+  const Row& row = rows_[size_t(step)];
+  const ApplicationView* application = manager_.application(application_);
+  const bool is_next = life.next == step;
+  const bool done = application != nullptr && life[step].done;
+  row.mark->setPixmap(icon(is_next ? Icon::next
+                           : done  ? Icon::done
+                                   : Icon::later)
+                          .pixmap(QSize(kMark, kMark), devicePixelRatioF()));
+  row.mark->setAccessibleName(is_next ? "next" : done ? "done" : "later");
+  QFont font = row.name->font();
+  font.setBold(is_next);
+  row.name->setFont(font);
+  row.text->setText(text_of(life[step].text));
+  const bool optimizable = application != nullptr && (life.next || life[Step::optimizing].done);
+  const bool needs_optimized = step == Step::checking || step == Step::exporting;
+  const bool possible = step == Step::registering ||
+                        (optimizable && !busy && (!needs_optimized || life[Step::optimizing].done));
+  row.button->setEnabled(possible);
+  show_as_next(*row.button, is_next && possible);
+}
+
+void OverviewPage::take(Step step) {
+  if (!rows_[size_t(step)].button->isEnabled()) return;
+  switch (step) {
+    case Step::registering:
+      return Q_EMIT register_wanted();
+    case Step::instrumenting:
+      manager_.start(instrument_action(application_, {}));
+      return;
+    case Step::running:
+      return run(RunRequest::Kind::program);
+    case Step::optimizing:
+      manager_.start(optimize_action(application_, {}));
+      return;
+    case Step::checking:
+      return run(RunRequest::Kind::check);
+    case Step::exporting:
+      return export_images();
+  }
+}
+
+/// What runs below a command or in a session needs the page Run.
+void OverviewPage::run(RunRequest::Kind kind) {
+  const ApplicationView* application = manager_.application(application_);
+  if (application == nullptr || application->programs().empty()) return Q_EMIT output_wanted();
+  run_.run(kind, arguments_->text());
+}
+
+void OverviewPage::export_images() {
+  const ApplicationView* application = manager_.application(application_);
+  if (application == nullptr) return;
+  ExportDialog dialog(*application, {}, this);
+  if (dialog.exec() == QDialog::Accepted)
+    manager_.start(export_action(dialog.application(), dialog.images(), dialog.place()));
+}
+
+}  // namespace respike::gui

@@ -1,0 +1,96 @@
+// What was done last with an application.
+//
+// Example: the last run that counted read big.sql, so a window offers big.sql for the next one.
+
+#include "profiledb/database_state.h"
+
+namespace respike {
+namespace {
+
+/// Removes what `table` has of an application.
+void forget_last(soci::session& sql, const char* table, Id application) {
+  change(sql, std::string("delete from ") + table + " where application = :application",
+         application);
+}
+
+}  // namespace
+
+std::optional<LastRun> Database::last_run(Id application) const {
+  return state_->read([&](soci::session& sql) {
+    std::optional<LastRun> found;
+    LastRun row;
+    for_each_row(
+        sql,
+        "select arguments, folder, input, noted from last_run where application = :application",
+        std::tie(application), std::tie(row.arguments, row.folder, row.input, row.noted),
+        [&] { found = row; });
+    return found;
+  });
+}
+
+std::optional<LastCheck> Database::last_check(Id application) const {
+  return state_->read([&](soci::session& sql) {
+    std::optional<LastCheck> found;
+    LastCheck row;
+    int ship = 0;
+    for_each_row(sql,
+                 "select images, ship, verdict, gain, noted from last_check where application = "
+                 ":application",
+                 std::tie(application),
+                 std::tie(row.images, ship, row.verdict, row.gain, row.noted), [&] {
+                   row.ship = ship != 0;
+                   found = row;
+                 });
+    return found;
+  });
+}
+
+std::optional<LastExport> Database::last_export(Id application) const {
+  return state_->read([&](soci::session& sql) {
+    std::optional<LastExport> found;
+    LastExport row;
+    for_each_row(
+        sql, "select images, folder, noted from last_export where application = :application",
+        std::tie(application), std::tie(row.images, row.folder, row.noted), [&] { found = row; });
+    return found;
+  });
+}
+
+void Database::put_last(Id application, const LastRun& run) {
+  state_->write([&](soci::session& sql) {
+    state_->require("application", application);
+    forget_last(sql, "last_run", application);
+    const int64_t now = current_time();
+    change(sql,
+           "insert into last_run (application, arguments, folder, input, noted) values "
+           "(:application, :arguments, :folder, :input, :noted)",
+           application, run.arguments, run.folder, run.input, now);
+  });
+}
+
+void Database::put_last(Id application, const LastCheck& check) {
+  state_->write([&](soci::session& sql) {
+    state_->require("application", application);
+    forget_last(sql, "last_check", application);
+    const int64_t now = current_time();
+    const int ship = check.ship ? 1 : 0;
+    change(sql,
+           "insert into last_check (application, images, ship, verdict, gain, noted) values "
+           "(:application, :images, :ship, :verdict, :gain, :noted)",
+           application, check.images, ship, check.verdict, check.gain, now);
+  });
+}
+
+void Database::put_last(Id application, const LastExport& exported) {
+  state_->write([&](soci::session& sql) {
+    state_->require("application", application);
+    forget_last(sql, "last_export", application);
+    const int64_t now = current_time();
+    change(sql,
+           "insert into last_export (application, images, folder, noted) values (:application, "
+           ":images, :folder, :noted)",
+           application, exported.images, exported.folder, now);
+  });
+}
+
+}  // namespace respike
