@@ -103,7 +103,12 @@ std::string misplaced_words(std::string_view command, const CLI::App& group,
   if (command == "exec" && !extra.empty())
     return fmt::format("the command stands behind --: respike exec {} -- {}",
                        group.get_option("NAME")->as<std::string>(), fmt::join(extra, " "));
-  if (command == "exec" || extra.empty() || group.get_option("AFTER")->count() == 0) return "";
+  if (command == "check" && !extra.empty())
+    return fmt::format("the program's arguments stand behind --: respike check {} -- {}",
+                       group.get_option("NAME")->as<std::string>(), fmt::join(extra, " "));
+  if (command == "exec" || command == "check" || extra.empty() ||
+      group.get_option("AFTER")->count() == 0)
+    return "";
   return fmt::format("the programs' arguments stand behind --: respike compare {} {} -- {}",
                      group.get_option("BEFORE")->as<std::string>(),
                      group.get_option("AFTER")->as<std::string>(), fmt::join(extra, " "));
@@ -206,7 +211,8 @@ std::string problem_of(const CLI::App& app, const CLI::App* group, const CLI::Pa
     return text;
   if (too_many && !extra.empty() && extra[0].starts_with('-') && extra[0].size() > 1)
     return fmt::format("unknown option {}", extra[0].substr(0, extra[0].find('=')));
-  if ((too_many || too_few) && (name == "measure" || name == "compare" || name == "exec"))
+  if ((too_many || too_few) &&
+      (name == "measure" || name == "compare" || name == "check" || name == "exec"))
     if (const std::string text = misplaced_words(name, *group, extra); !text.empty()) return text;
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
     return wrong_number(*group, error);

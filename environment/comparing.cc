@@ -255,9 +255,7 @@ std::string sameness(const simulator::Trials& trials) {
   if (trials.fault_of_server != 0)
     text += fmt::format("; signal {} kills a process of the server in both versions",
                         trials.fault_of_server);
-  if (trials.signal != 0)
-    text += fmt::format("; signal {} kills both versions", trials.signal);
-  else if (trials.exit_status != 0)
+  if (trials.exit_status != 0)
     text += fmt::format("; the exit status is {} in both versions", trials.exit_status);
   return text;
 }
@@ -273,10 +271,13 @@ std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
             fmt::format("do not ship: {} ends otherwise from run to run, so that nothing "
                         "can be compared",
                         trials.driven ? "with the original, driver or server" : "the original")};
+  if (trials.signal != 0)
+    return {false, fmt::format("do not ship: signal {} kills {} in both versions, so that little "
+                               "was compared: check with work that ends by itself",
+                               trials.signal, trials.driven ? "the driver" : "the program")};
   // What shells and the dynamic linker end with when a program cannot be started.
   constexpr int kNotExecutable = 126, kNotFound = 127;
-  if (trials.signal == 0 &&
-      (trials.exit_status == kNotExecutable || trials.exit_status == kNotFound))
+  if (trials.exit_status == kNotExecutable || trials.exit_status == kNotFound)
     return {false, fmt::format("do not ship: with both versions {} ends with the status {}: it "
                                "seems that something cannot be started",
                                trials.driven ? "the driver" : "the program", trials.exit_status)};
