@@ -69,22 +69,24 @@ std::string next_line(const Database& database, const ApplicationView& view) {
     return image.build && has_counter_files(database.spool() / image.build->content.hex());
   });
   const Life life = life_of(view, waiting);
-  if (!life.next) return fmt::format("{}: {}", name, life.advice);
-  switch (*life.next) {
+  const std::string line = fmt::format("{} {}", name, life.next.why);
+  if (!life.next.step) return line;
+  switch (*life.next.step) {
     case Step::registering:
     case Step::instrumenting:
-      return fmt::format("{}: {}: respike instrument {} makes it count how it runs", name,
-                         life.advice, name);
+      return fmt::format("{}: respike instrument {}", line, name);
     case Step::running:
-      return fmt::format("{}: {}: respike run {} ARGS", name, life.advice, name);
+      if (view.programs().empty()) return fmt::format("{}: respike exec {} -- COMMAND", line, name);
+      return fmt::format("{}: respike run {}{} ARGS", line, name,
+                         view.programs().size() > 1 ? " --program FILE" : "");
     case Step::optimizing:
-      return fmt::format("{}: {}: respike optimize {} makes it faster", name, life.advice, name);
+      return fmt::format("{}: respike optimize {}", line, name);
     case Step::checking:
-      return fmt::format("{}: {}: respike check {} -- ARGS", name, life.advice, name);
+      return fmt::format("{}: respike check {} -- ARGS", line, name);
     case Step::exporting:
-      return fmt::format("{}: {}: respike export {} DIR writes the files", name, life.advice, name);
+      return fmt::format("{}: respike export {} DIR", line, name);
   }
-  return {};
+  return line;
 }
 
 /// Completions wait for nothing: a shell's user does.
@@ -173,12 +175,17 @@ void write_pages(const CommandDescription& command, const CommandDescription& ro
 }  // namespace
 
 void print_next_steps(const CLI::App& app) {
+  constexpr size_t kMost = 3;
   std::vector<std::string> lines;
   // As for completions, the database is only read: who asks what to do next has changed nothing.
   if (const DatabaseOption database; database.exists()) {
     Environment environment(database.place(), Access::read);
-    for (const ApplicationView& view : environment.list())
-      lines.push_back(next_line(environment.database(), view));
+    const std::vector<ApplicationRow> rows = environment.database().applications();
+    const size_t said = rows.size() > kMost ? kMost - 1 : rows.size();
+    for (size_t i = 0; i < said; ++i)
+      lines.push_back(next_line(environment.database(), environment.show(rows[i].name)));
+    if (said < rows.size())
+      lines.push_back(fmt::format("and {} more: respike list", rows.size() - said));
   }
   fmt::print("{}\n", app.get_description());
   if (lines.empty())
@@ -187,9 +194,7 @@ void print_next_steps(const CLI::App& app) {
         "2. let it count how it runs: respike instrument PROGRAM; respike run PROGRAM ARGS\n"
         "3. make it faster, and write the file: respike optimize PROGRAM; respike export PROGRAM "
         "DIR\n");
-  constexpr size_t kMost = 3;
-  for (size_t i = 0; i < std::min(lines.size(), kMost); ++i)
-    fmt::print("{}\n", printable(lines[i]));
+  for (const std::string& line : lines) fmt::print("{}\n", printable(line));
   fmt::print("respike help lists all commands; respike manager opens the window\n");
 }
 

@@ -309,20 +309,27 @@ std::pair<bool, std::string> verdict_of(const simulator::Trials& trials) {
   return {true, fmt::format("ship: no measurable difference in {}; {}", cost, sameness(trials))};
 }
 
-/// So that a list of applications can say what was found. Ignores errors: a database that is only
-/// read keeps nobody from checking.
-void note_check(Environment& environment, const std::string& name, const OptimizedVersion& found,
-                const ApplicationCheck& check) try {
-  Database& database = environment.database();
-  if (const auto application = database.find_application(name))
-    database.put_last(
-        application->id,
-        LastCheck{.images = images_text(found.substitutions),
-                  .ship = check.ship,
-                  .verdict = check.verdict,
-                  .gain = check.trials.measurable ? -check.trials.costs.change() : 0});
-} catch (const Error&) {
+CheckResult result_of(const simulator::Trials& trials, bool ship) {
+  if (!trials.difference.empty()) return CheckResult::differs;
+  const double change = trials.measurable ? trials.costs.change() : 0;
+  if (ship) return change < 0 ? CheckResult::faster : CheckResult::same;
+  const bool compared =
+      trials.compared != simulator::Trials::Compared::nothing && trials.signal == 0;
+  return compared && change > 0 ? CheckResult::slower : CheckResult::unclear;
 }
+
+namespace {
+
+LastCheck summary_of(const OptimizedVersion& found, const ApplicationCheck& check) {
+  LastCheck last{.images = images_text(found.substitutions),
+                 .result = result_of(check.trials, check.ship),
+                 .verdict = check.verdict};
+  if (last.result == CheckResult::faster || last.result == CheckResult::slower)
+    last.gain = -check.trials.costs.change();
+  return last;
+}
+
+}  // namespace
 
 ApplicationCheck check_application(Environment& environment, const std::string& name,
                                    const Workload& workload, size_t runs,
@@ -340,7 +347,7 @@ ApplicationCheck check_application(Environment& environment, const std::string& 
     result.ship = false;
     result.verdict = fmt::format("do not ship: {}", versions.found.runs_as_it_is);
   }
-  note_check(environment, name, versions.found, result);
+  environment.note_check(name, summary_of(versions.found, result));
   return result;
 }
 

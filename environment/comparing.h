@@ -72,6 +72,9 @@ ApplicationCheck check_application(Environment& environment, const std::string& 
 /// What the trials say: whether to ship, and one line why.
 std::pair<bool, std::string> verdict_of(const simulator::Trials& trials);
 
+/// The same in one word, when `ship` is the verdict.
+CheckResult result_of(const simulator::Trials& trials, bool ship);
+
 /// "cycles" or "processor time".
 std::string_view cost_name(bool modelled);
 

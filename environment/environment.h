@@ -44,6 +44,12 @@ struct ImageContent;
 struct LoaderView;
 struct ProgramImage;
 
+/// A file has new contents, and the database was opened to read.
+class BuildNotNoted : public Error {
+ public:
+  using Error::Error;
+};
+
 /// What an operation did with an image, or why it left the image alone.
 struct ImageOutcome {
   enum class State { made, up_to_date, left_out, not_optimizable };
@@ -116,6 +122,7 @@ struct ImageView {
   std::string loaded_as;          // as in ApplicationImage
   std::string problem;            // the file cannot be read, or is for another machine than the
                                   // main image; else empty
+  bool changed = false;           // the problem is a new build, which this process may not note
   std::optional<BuildRow> build;  // the present build, if the image can be optimized
   unsigned builds = 0;
   ProfileView profile;
@@ -294,6 +301,8 @@ class Environment {
 
   /// Messages for the user: warnings, and notes, e.g. that an image has a new build.
   const Diagnostics& warnings() const { return warnings_; }
+  /// Notes what a check of the application found. Warns when that is not possible.
+  void note_check(const std::string& name, const LastCheck& check);
   /// Where operations outside of this class add warnings.
   Diagnostics& diagnostics() { return warnings_; }
   const std::vector<std::string>& notes() const { return notes_; }

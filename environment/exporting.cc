@@ -384,10 +384,12 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   return outcomes;
 }
 
-/// Ignores errors: who only reads the database can export, too.
+/// Who only reads the database can export, too.
 void Environment::note_export(const ApplicationRow& application, const LastExport& done) try {
   database_.put_last(application.id, done);
-} catch (const Error&) {
+} catch (const Error& error) {
+  if (access_ == Access::write)
+    warnings_.warn(fmt::format("that it was exported is not noted: {}", error.what()));
 }
 
 /// The image as it is exported.

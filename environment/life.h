@@ -20,10 +20,15 @@ struct StepState {
   std::string text;  // what was reached, or what the step does, a clause
 };
 
+struct Next {
+  std::optional<Step> step;  // none: all is done, or nothing can be done
+  std::string why;           // goes on after the application's name: "is optimized, and ..."
+};
+
 struct Life {
   std::array<StepState, kSteps> steps;
-  std::optional<Step> next;         // none: all is done, or nothing can be done
-  std::string advice;               // why this step comes next, or why there is none, one sentence
+  Next next;
+  bool can_be_checked = false;      // there are two versions, and one program to compare them by
   std::optional<double> gain;       // by the check of the present version: share of the costs saved
   std::optional<int64_t> age_days;  // of the newest counts of all images
 
@@ -33,7 +38,7 @@ struct Life {
 /// `counts_wait`: some counts were not merged yet, so that the view lacks them.
 Life life_of(const ApplicationView& application, bool counts_wait = false);
 
-/// "25.3%", "-1.2%" of a version that costs more, "none measured".
+/// "25.3%", "1.2% slower", "no difference".
 std::string gain_text(double gain);
 
 }  // namespace respike

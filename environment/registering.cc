@@ -335,7 +335,7 @@ std::optional<BuildRow> Environment::refresh(ImageRow& image) {
   if (access_ == Access::read) {
     const auto build = image.optimizable ? known_build(image) : std::nullopt;
     if (image.optimizable && !build)
-      throw Error("it has changed, which cannot be noted in the database", image.path);
+      throw BuildNotNoted("it has changed, which cannot be noted in the database", image.path);
     return build;
   }
   if (image.id == 0 || !image.optimizable) return add_build(image, {image.path, identity});

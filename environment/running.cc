@@ -257,7 +257,7 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   const ProgramEnd end = run_to_end(launch);
   if (counts) {
     note_end(database_.files(), end);
-    note_run(application, options.arguments);
+    if (WIFEXITED(end.status) && options.program.empty()) note_run(application, options.arguments);
   } else {
     note_fault(application, {launch.program, images_text(launch.substitutions), fault},
                WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0, options.warn);
@@ -273,14 +273,17 @@ void Environment::note_run(const ApplicationRow& application,
   for (const std::string& argument : arguments)
     run.arguments += (run.arguments.empty() ? "" : " ") + shell_word(argument);
   run.folder = fs::current_path();
-  struct stat input {};
-  if (fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode))
+  struct stat input {
+  }, file{};
+  if (fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode)) {
     run.input = fs::read_symlink("/proc/self/fd/0");
+    // Shells hand over files that they have deleted.
+    if (stat(run.input.c_str(), &file) != 0 || file.st_dev != input.st_dev ||
+        file.st_ino != input.st_ino)
+      run.input.clear();
+  }
   const auto last = database_.last_run(application.id);
-  if (last && last->arguments == run.arguments && last->folder == run.folder &&
-      last->input == run.input)
-    return;
-  database_.put_last(application.id, run);
+  if (!last || !same_work(*last, run)) database_.put_last(application.id, run);
 } catch (const std::exception&) {  // also of the file system
 }
 

@@ -1,5 +1,7 @@
 // Lists applications and their images, for tables and a GUI.
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <ctime>
 
@@ -33,6 +35,7 @@ ApplicationView Environment::view(const ApplicationRow& application) {
       else
         used.image.machine = machine_of(used.loaded_as);
     } catch (const Error& error) {
+      shown.changed = dynamic_cast<const BuildNotNoted*>(&error) != nullptr;
       shown.problem = message_without(used.image.path, error);
     }
     shown.image = used.image;
@@ -77,6 +80,12 @@ std::vector<ApplicationView> Environment::list() {
     }
   }
   return views;
+}
+
+void Environment::note_check(const std::string& name, const LastCheck& check) try {
+  database_.put_last(find(name).id, check);
+} catch (const Error& error) {
+  warnings_.warn(fmt::format("what the check found is not noted: {}", error.what()));
 }
 
 ApplicationView Environment::show(const std::string& name) {

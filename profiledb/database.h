@@ -79,9 +79,21 @@ struct LastRun {          // that counted
   std::string input;      // the file that it read; empty: none
   int64_t noted = 0;
 };
+/// Whether two runs had the same arguments, folder and input.
+inline bool same_work(const LastRun& a, const LastRun& b) {
+  return a.arguments == b.arguments && a.folder == b.folder && a.input == b.input;
+}
+/// What a check of an optimized version found.
+enum class CheckResult : uint8_t {
+  faster,
+  same,  // it costs as much
+  slower,
+  differs,  // it behaves otherwise
+  unclear,  // the work was none to compare versions by
+};
 struct LastCheck {
   std::string images;  // as FaultRow has them
-  bool ship = false;
+  CheckResult result{};
   std::string verdict;  // one line
   double gain = 0;  // share of the costs that the optimized version saves; 0: nothing that could be
                     // measured; negative: it costs more
@@ -265,7 +277,7 @@ class Database {
   std::optional<FaultRow> fault_of(Id application) const;
   void put_fault(Id application, const FaultRow& fault);
   void forget_fault(Id application);
-  // `noted` of what is put does not matter: it is noted now.
+  // put_last() notes the present time, whatever `noted` is.
   std::optional<LastRun> last_run(Id application) const;
   std::optional<LastCheck> last_check(Id application) const;
   std::optional<LastExport> last_export(Id application) const;

@@ -7,6 +7,9 @@
 namespace respike {
 namespace {
 
+// In the order of CheckResult.
+constexpr std::string_view kResultNames[] = {"faster", "same", "slower", "differs", "unclear"};
+
 /// Removes what `table` has of an application.
 void forget_last(soci::session& sql, const char* table, Id application) {
   change(sql, std::string("delete from ") + table + " where application = :application",
@@ -32,13 +35,13 @@ std::optional<LastCheck> Database::last_check(Id application) const {
   return state_->read([&](soci::session& sql) {
     std::optional<LastCheck> found;
     LastCheck row;
-    int ship = 0;
+    std::string result;
     for_each_row(sql,
-                 "select images, ship, verdict, gain, noted from last_check where application = "
+                 "select images, result, verdict, gain, noted from last_check where application = "
                  ":application",
                  std::tie(application),
-                 std::tie(row.images, ship, row.verdict, row.gain, row.noted), [&] {
-                   row.ship = ship != 0;
+                 std::tie(row.images, result, row.verdict, row.gain, row.noted), [&] {
+                   row.result = read_name<CheckResult>(state_->session, kResultNames, result);
                    found = row;
                  });
     return found;
@@ -73,11 +76,11 @@ void Database::put_last(Id application, const LastCheck& check) {
     state_->require("application", application);
     forget_last(sql, "last_check", application);
     const int64_t now = current_time();
-    const int ship = check.ship ? 1 : 0;
+    const std::string result(kResultNames[static_cast<size_t>(check.result)]);
     change(sql,
-           "insert into last_check (application, images, ship, verdict, gain, noted) values "
-           "(:application, :images, :ship, :verdict, :gain, :noted)",
-           application, check.images, ship, check.verdict, check.gain, now);
+           "insert into last_check (application, images, result, verdict, gain, noted) values "
+           "(:application, :images, :result, :verdict, :gain, :noted)",
+           application, check.images, result, check.verdict, check.gain, now);
   });
 }
 

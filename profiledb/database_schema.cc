@@ -105,7 +105,8 @@ const SchemaVersions& current_schema() {
        "delete cascade, arguments text not null, folder text not null, input text not null, noted "
        "bigint not null );"
        "create table last_check ( application integer primary key references application (id) on "
-       "delete cascade, images text not null, ship integer not null, verdict text not null, gain "
+       "delete cascade, images text not null, result text not null check (result in "
+       "('faster', 'same', 'slower', 'differs', 'unclear')), verdict text not null, gain "
        "double precision not null, noted bigint not null );"
        "create table last_export ( application integer primary key references application (id) on "
        "delete cascade, images text not null, folder text not null, noted bigint not null )"},

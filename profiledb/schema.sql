@@ -74,7 +74,7 @@ create table last_run (  -- that counted, by `respike run`
 create table last_check (
   application integer primary key references application (id) on delete cascade,
   images text not null,         -- as in fault
-  ship integer not null,        -- 0 or 1
+  result text not null check (result in ('faster', 'same', 'slower', 'differs', 'unclear')),
   verdict text not null,        -- one line
   gain double precision not null,  -- share of the costs that the optimized version saves; 0: nothing
                                    -- that could be measured; negative: it costs more

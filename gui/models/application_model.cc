@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "environment/describing.h"
-#include "environment/life.h"
 
 namespace respike::gui {
 namespace {
@@ -99,6 +98,8 @@ bool same_rows(const ApplicationView& a, const ApplicationView& b) {
 
 /// Old and new rows merge in one walk, by name.
 void ApplicationModel::set(std::vector<ApplicationView> applications) {
+  lives_.clear();
+  for (const ApplicationView& view : applications) lives_.emplace(view.name, life_of(view));
   std::ranges::sort(applications, {}, &ApplicationView::name);
   size_t row = 0;
   for (const ApplicationView& now : applications) {
@@ -218,9 +219,9 @@ QVariant ApplicationModel::application_data(const ApplicationView& view, int col
     case profile:
       return main != nullptr ? text(short_profile_text(main->profile)) : QString("none");
     case age:
-      return age_of(life_of(view).age_days, role);
+      return age_of(lives_.at(view.name).age_days, role);
     case gain:
-      if (const auto gain = life_of(view).gain)
+      if (const auto gain = lives_.at(view.name).gain)
         return role == sort_role ? QVariant(*gain) : QVariant(text(gain_text(*gain)));
       return {};
     case builds:

@@ -3,9 +3,11 @@
 
 #include <QAbstractItemModel>
 
+#include <map>
+#include <string>
 #include <vector>
 
-#include "environment/environment.h"
+#include "environment/life.h"
 
 namespace respike::gui {
 
@@ -44,7 +46,8 @@ class ApplicationModel : public QAbstractItemModel {
   int row_of(quintptr number) const;
 
   std::vector<ApplicationView> applications_;
-  std::vector<quintptr> numbers_;  // of the applications; a number is never given twice
+  std::map<std::string, Life> lives_;  // by application
+  std::vector<quintptr> numbers_;      // of the applications; a number is never given twice
   quintptr last_number_ = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "gui/pages/controls.h"
 
+#include "gui/pictures/heat.h"
+
 #include <QApplication>
 #include <QClipboard>
 #include <QFileDialog>
@@ -21,13 +23,21 @@ namespace respike::gui {
 
 namespace {
 
-constexpr const char* kIsNext = "is_next";  // a property of buttons
-constexpr const char* kPlainIcon = "plain_icon";
+constexpr const char* kPlainIcon = "plain_icon";  // a property of buttons
 constexpr const char* kNextStyle =
-    "QPushButton { background: palette(highlight); color: palette(highlighted-text); "
-    "border: 2px solid palette(highlight); border-radius: 4px; padding: 4px 14px; "
-    "font-weight: bold }"
-    "QPushButton:hover, QPushButton:focus { border-color: palette(text) }";
+    "QPushButton { background: %1; color: %2; border: 2px solid %1; border-radius: 4px; "
+    "padding: 4px 14px; font-weight: bold }"
+    "QPushButton:hover, QPushButton:focus { border-color: %2 }";
+
+/// The icon in one colour.
+QIcon in_colour(const QIcon& icon, const QSize& size, qreal ratio, const QColor& colour) {
+  QPixmap pixmap = icon.pixmap(size, ratio);
+  if (pixmap.isNull()) return icon;
+  QPainter painter(&pixmap);
+  painter.setCompositionMode(QPainter::CompositionMode_SourceIn);
+  painter.fillRect(pixmap.rect(), colour);
+  return pixmap;
+}
 
 /// Shows the tooltips of a view's cells letter by letter.
 class VerbatimTips : public QObject {
@@ -132,17 +142,17 @@ QPushButton* make_save_button(const FigureWidget& picture, std::function<QString
 }
 
 void show_as_next(QPushButton& button, bool is_next) {
-  if (button.property(kIsNext).toBool() == is_next) return;
-  button.setProperty(kIsNext, is_next);
-  button.setStyleSheet(is_next ? kNextStyle : "");
-  if (is_next) {
-    // Style sheets do not colour icons.
-    button.setProperty(kPlainIcon, button.icon());
-    button.setIcon(
-        button.icon().pixmap(button.iconSize(), button.devicePixelRatioF(), QIcon::Selected));
-  } else {
-    button.setIcon(button.property(kPlainIcon).value<QIcon>());
-  }
+  const QColor background = QApplication::palette().color(QPalette::Highlight);
+  const QColor text = text_on(background);
+  const QString style =
+      is_next ? QString(kNextStyle).arg(background.name(), text.name()) : QString();
+  if (button.styleSheet() == style) return;
+  if (!button.property(kPlainIcon).isValid()) button.setProperty(kPlainIcon, button.icon());
+  const auto plain = button.property(kPlainIcon).value<QIcon>();
+  button.setStyleSheet(style);
+  // Style sheets do not colour icons.
+  button.setIcon(is_next ? in_colour(plain, button.iconSize(), button.devicePixelRatioF(), text)
+                         : plain);
   button.setAccessibleDescription((is_next ? "Next step: " : "") + button.toolTip());
 }
 

@@ -139,6 +139,7 @@ void GainPage::choose(const QString& application) {
 }
 
 void GainPage::take_snapshot() {
+  offer();
   show_state();
   if (manager_.application(application_) != nullptr && !asking_) read();
 }
@@ -235,6 +236,7 @@ void GainPage::compare() {
     return;
   }
   remember();
+  is_own_ = true;
   stop_ = std::make_shared<StopFile>();
   verdict_->setText(kRunning);
   compared_ = application_;
@@ -265,18 +267,33 @@ void GainPage::remember() const {
   settings.setValue("input", input_->text());
 }
 
-/// What was compared last, or else the last run that was counted.
+/// What was compared last.
 void GainPage::recall() {
   QSettings settings;
   settings.beginGroup(settings_group(kSettings, application_));
   arguments_->setText(settings.value("arguments").toString());
   folder_->setText(settings.value("folder").toString());
   input_->setText(settings.value("input").toString());
+  is_own_ = settings.contains("arguments");
+  offered_ = shown();
+}
+
+LastRun GainPage::shown() const {
+  return {.arguments = arguments_->text().toStdString(),
+          .folder = folder_->text().toStdString(),
+          .input = input_->text().toStdString()};
+}
+
+/// Fills in the last run that was counted, until the user compares something else.
+void GainPage::offer() {
   const ApplicationView* application = manager_.application(application_);
-  if (settings.contains("arguments") || application == nullptr || !application->last_run) return;
-  arguments_->setText(QString::fromStdString(application->last_run->arguments));
-  folder_->setText(QString::fromStdString(application->last_run->folder));
-  input_->setText(QString::fromStdString(application->last_run->input));
+  if (application == nullptr || !application->last_run || is_own_ ||
+      same_work(*application->last_run, offered_) || !same_work(shown(), offered_))
+    return;
+  offered_ = *application->last_run;
+  arguments_->setText(QString::fromStdString(offered_.arguments));
+  folder_->setText(QString::fromStdString(offered_.folder));
+  input_->setText(QString::fromStdString(offered_.input));
 }
 
 void GainPage::show_state() {
@@ -286,7 +303,7 @@ void GainPage::show_state() {
   start_->setEnabled(can && task_ == 0);
   const QString forecast = application != nullptr ? forecast_of(*application) : QString();
   empty_->setText(forecast + "<h3>" +
-                  (forecast.isEmpty() ? "What does optimization gain?" : "Measured: not yet") +
+                  (forecast.isEmpty() ? "What does optimization gain?" : "No comparison yet") +
                   "</h3>" + (can ? kHowToCompare : "Optimize the application first."));
   start_->setToolTip(can ? "Run the original and the optimized program on a model of the processor"
                          : "Optimize the application first");

@@ -36,13 +36,17 @@ class GainPage : public QWidget {
   void show_state();
   void remember() const;
   void recall();
+  LastRun shown() const;
+  void offer();
   void save();
 
   Manager& manager_;
   QString application_;
-  int task_ = 0;      // the comparison that runs; 0: none
-  QString compared_;  // the application that it compares
-  QString failure_;   // why it failed
+  int task_ = 0;         // the comparison that runs; 0: none
+  QString compared_;     // the application that it compares
+  LastRun offered_;      // what was filled in, and what the user may have changed
+  bool is_own_ = false;  // the user has compared something
+  QString failure_;      // why it failed
   std::shared_ptr<StopFile> stop_;
   bool asking_ = false;  // for what was kept
   ComparisonModel kept_;

@@ -54,17 +54,24 @@ MainWindow::MainWindow(Manager& manager, const QString& respike)
   connect(&manager_, &Manager::task_changed, this, &MainWindow::show_task);
   connect(&manager_, &Manager::said, this, [this](const Message& message) {
     messages_.add(message);
+    if (message.kind == Message::Kind::error) last_error_ = message.text;
     statusBar()->showMessage((message.about.isEmpty() ? "" : message.about + ": ") + message.text,
                              message.kind == Message::Kind::error ? 0 : 20000);
   });
   // A failure must not be overlooked: the status bar may be too narrow for its sentence.
   connect(&manager_, &Manager::task_ended, this, [this](const Task& task) {
-    if (task.state == Task::State::failed) tabs_->setCurrentIndex(tabs_->count() - 2);
+    if (task.state != Task::State::failed) return;
+    if (tabs_->currentWidget() == overview_)
+      overview_->show_failure(last_error_);
+    else
+      tabs_->setCurrentIndex(tabs_->count() - 2);
   });
   const QSettings settings;
   if (!restoreGeometry(settings.value("window/geometry").toByteArray()))
     resize(QSize(1180, 760).boundedTo(screen()->availableSize()));
-  tabs_->setCurrentIndex(settings.value("window/page", 0).toInt());
+  const QString page = settings.value("window/page").toString();
+  for (int i = 0; i < tabs_->count(); ++i)
+    if (tabs_->tabText(i) == page) tabs_->setCurrentIndex(i);
   restore_arrangement(*tabs_);
   to_choose_ = settings.value("window/application").toString();
   take_snapshot();
@@ -313,7 +320,10 @@ void MainWindow::dropEvent(QDropEvent* event) {
 
 void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) make_placeholders_readable();
+  if (event->type() == QEvent::PaletteChange) {
+    make_placeholders_readable();
+    if (overview_ != nullptr) overview_->choose(application());  // its colours follow
+  }
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -326,7 +336,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   }
   QSettings settings;
   settings.setValue("window/geometry", saveGeometry());
-  settings.setValue("window/page", tabs_->currentIndex());
+  settings.setValue("window/page", tabs_->tabText(tabs_->currentIndex()));
   if (!application().isEmpty()) settings.setValue("window/application", application());
   keep_arrangement(*tabs_);
   event->accept();

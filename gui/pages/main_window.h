@@ -80,6 +80,7 @@ class MainWindow : public QMainWindow {
   ElidedLabel* step_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QPushButton* cancel_ = nullptr;
+  QString last_error_;  // that was said
   int shown_task_ = 0;
   QString to_choose_;  // an application that is being registered, or was chosen in the last session
   bool lost_ = false;  // the chosen application is gone: none is chosen until somebody chooses

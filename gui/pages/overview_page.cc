@@ -44,15 +44,12 @@ QLabel* make_text(QWidget* parent) {
   label->setTextFormat(Qt::PlainText);
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // paths may be long
   return label;
 }
 
 QString text_of(const std::string& text) {
   return QString::fromStdString(text);
-}
-
-QString capitalized(const QString& text) {
-  return text.left(1).toUpper() + text.mid(1);
 }
 
 }  // namespace
@@ -74,7 +71,18 @@ OverviewPage::OverviewPage(Manager& manager, RunPage& run, bool has_demo, QWidge
   auto* layout = new QVBoxLayout(this);
   layout->addWidget(problem_);
   layout->addWidget(stack_, 1);
-  connect(&manager_, &Manager::snapshot_changed, this, &OverviewPage::show_state);
+  connect(&manager_, &Manager::snapshot_changed, this, [this] {
+    awaits_reading_ = false;
+    show_state();
+  });
+  connect(&manager_, &Manager::task_ended, this, [this] {
+    awaits_reading_ = true;
+    show_state();
+  });
+  connect(&run_, &RunPage::ended, this, [this] {
+    awaits_reading_ = true;
+    show_state();
+  });
   connect(&manager_, &Manager::task_changed, this, &OverviewPage::show_state);
   connect(&run_, &RunPage::state_changed, this, &OverviewPage::show_state);
   show_state();
@@ -82,14 +90,14 @@ OverviewPage::OverviewPage(Manager& manager, RunPage& run, bool has_demo, QWidge
 
 QWidget* OverviewPage::make_steps() {
   auto* page = new QWidget(this);
-  title_ = make_text(page);
+  title_ = new ElidedLabel(page);
   QFont large = title_->font();
   large.setPointSizeF(1.8 * large.pointSizeF());
   title_->setFont(large);
   gain_ = make_text(page);
   advice_ = make_text(page);
   auto* grid = new QGridLayout;
-  grid->setColumnStretch(2, 1);
+  grid->setColumnStretch(3, 1);
   grid->setHorizontalSpacing(12);
   grid->setVerticalSpacing(10);
   for (size_t i = 0; i < kSteps; ++i) {
@@ -102,8 +110,9 @@ QWidget* OverviewPage::make_steps() {
                              [this, i] { take(static_cast<Step>(i)); });
     grid->addWidget(row.mark, int(i), 0);
     grid->addWidget(row.name, int(i), 1);
-    grid->addWidget(row.text, int(i), 2);
-    grid->addWidget(row.button, int(i), 3);
+    // Buttons come before texts, which may be long: in a narrow window a text is cut, no button.
+    grid->addWidget(row.button, int(i), 2);
+    grid->addWidget(row.text, int(i), 3);
   }
   arguments_ = new QLineEdit(page);
   arguments_->setAccessibleName("Arguments of the program");
@@ -111,7 +120,7 @@ QWidget* OverviewPage::make_steps() {
   arguments_->setPlaceholderText("none");
   connect(arguments_, &QLineEdit::returnPressed, this, [this] {
     const ApplicationView* application = manager_.application(application_);
-    const bool checks = application != nullptr && life_of(*application).next == Step::checking;
+    const bool checks = application != nullptr && life_of(*application).next.step == Step::checking;
     take(checks ? Step::checking : Step::running);
   });
   auto* label = new QLabel("Ar&guments", page);
@@ -124,7 +133,11 @@ QWidget* OverviewPage::make_steps() {
   arguments->addWidget(label);
   arguments->addWidget(arguments_, 1);
   auto* runs = new QHBoxLayout;
+  stop_ = make_button(Icon::stop, "&Stop",
+                      "End the program: by SIGTERM, at the second press by SIGKILL", page,
+                      [this] { run_.stop(); });
   runs->addWidget(state_, 1);
+  runs->addWidget(stop_);
   runs->addWidget(output_);
   auto* layout = new QVBoxLayout(page);
   layout->setContentsMargins(24, 16, 24, 16);
@@ -145,6 +158,7 @@ QWidget* OverviewPage::make_steps() {
 void OverviewPage::choose(const QString& application) {
   if (application != application_) {
     application_ = application;
+    failure_.clear();
     offer();
   }
   show_state();
@@ -163,24 +177,25 @@ void OverviewPage::show_state() {
   problem_->setVisible(!snapshot.problem.isEmpty());
   const ApplicationView* application = manager_.application(application_);
   stack_->setCurrentIndex(application == nullptr && snapshot.applications.empty() ? 0 : 1);
-  const bool busy = manager_.busy() || run_.running();
+  // What was done shows when the database was read again: until then nothing is to be done twice.
+  const bool busy = manager_.busy() || run_.running() || awaits_reading_;
   const Life life = application != nullptr ? life_of(*application) : Life();
   for (size_t i = 0; i < kSteps; ++i) show_step(static_cast<Step>(i), life, busy);
   title_->setText(application == nullptr ? "No application is chosen" : application_);
   QStringList figures;
   if (life.gain) figures << "Gain: " + text_of(gain_text(*life.gain));
   if (life.age_days)
-    figures << (*life.age_days == 0 ? QString("counts of today")
-                                    : QString("newest counts: %1 days old").arg(*life.age_days));
+    figures << (*life.age_days == 0   ? QString("counted today")
+                : *life.age_days == 1 ? QString("counted yesterday")
+                                      : QString("counted %1 days ago").arg(*life.age_days));
   if (application != nullptr)
     figures << "runs its " + text_of(std::string(name_of(application->mode))) + " images";
   gain_->setText(figures.join("   ·   "));
-  advice_->setText(application == nullptr ? "Choose one above."
-                   : life.next            ? "Next: " + text_of(life.advice) + "."
-                                          : capitalized(text_of(life.advice)) + ".");
+  advice_->setText(application == nullptr ? "Choose an application above."
+                                          : application_ + ' ' + text_of(life.next.why) + '.');
   const QString folder = run_.folder(), input = run_.input();
   QStringList places;
-  if (!folder.isEmpty()) places << "in " + folder;
+  if (!folder.isEmpty()) places << "runs in " + folder;
   if (!input.isEmpty()) places << "reads " + input;
   place_->setText(places.isEmpty() ? QString() : "The program runs " + places.join(" and ") + ".");
   place_->setVisible(!places.isEmpty());
@@ -192,7 +207,7 @@ void OverviewPage::show_state() {
 void OverviewPage::show_step(Step step, const Life& life, bool busy) {
   const Row& row = rows_[size_t(step)];
   const ApplicationView* application = manager_.application(application_);
-  const bool is_next = life.next == step;
+  const bool is_next = life.next.step == step;
   const bool done = application != nullptr && life[step].done;
   row.mark->setPixmap(icon(is_next ? Icon::next
                            : done  ? Icon::done
@@ -203,16 +218,26 @@ void OverviewPage::show_step(Step step, const Life& life, bool busy) {
   font.setBold(is_next);
   row.name->setFont(font);
   row.text->setText(text_of(life[step].text));
-  const bool optimizable = application != nullptr && (life.next || life[Step::optimizing].done);
-  const bool needs_optimized = step == Step::checking || step == Step::exporting;
-  const bool possible = step == Step::registering ||
-                        (optimizable && !busy && (!needs_optimized || life[Step::optimizing].done));
+  row.text->setToolTip(verbatim(row.text->text()));
+  bool possible = step == Step::registering;
+  if (application != nullptr && !possible && !busy && manager_.snapshot().problem.isEmpty()) {
+    const bool optimized = life[Step::optimizing].done;
+    possible = step == Step::checking    ? life.can_be_checked
+               : step == Step::exporting ? optimized
+                                         : life.next.step.has_value() || optimized;
+  }
   row.button->setEnabled(possible);
   show_as_next(*row.button, is_next && possible);
 }
 
+void OverviewPage::show_failure(const QString& text) {
+  failure_ = text;
+  show_state();
+}
+
 void OverviewPage::take(Step step) {
   if (!rows_[size_t(step)].button->isEnabled()) return;
+  failure_.clear();
   switch (step) {
     case Step::registering:
       return Q_EMIT register_wanted();

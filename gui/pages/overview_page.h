@@ -26,6 +26,8 @@ class OverviewPage : public QWidget {
   OverviewPage(Manager& manager, RunPage& run, bool has_demo, QWidget* parent = nullptr);
 
   void choose(const QString& application);
+  /// Says why an action failed, until the next step is taken.
+  void show_failure(const QString& text);
 
  Q_SIGNALS:
   void register_wanted();
@@ -52,15 +54,18 @@ class OverviewPage : public QWidget {
   Manager& manager_;
   RunPage& run_;
   QString application_;
+  QString failure_;              // of the last action; empty: none
+  bool awaits_reading_ = false;  // something was done, and the database was not read again yet
   QString offered_;  // arguments that were filled in, and that the user may have changed
   QStackedWidget* stack_ = nullptr;
   QLabel* problem_ = nullptr;
-  QLabel* title_ = nullptr;
+  ElidedLabel* title_ = nullptr;
   QLabel* advice_ = nullptr;
   QLabel* gain_ = nullptr;
   QLineEdit* arguments_ = nullptr;
-  ElidedLabel* place_ = nullptr;   // folder and input of runs
-  ElidedLabel* state_ = nullptr;   // of the run
+  ElidedLabel* place_ = nullptr;  // folder and input of runs
+  ElidedLabel* state_ = nullptr;  // of the run
+  QPushButton* stop_ = nullptr;
   QPushButton* output_ = nullptr;  // leads to the output
   std::array<Row, kSteps> rows_{};
 };

@@ -142,6 +142,7 @@ void ProcedurePage::choose(const QString& application) {
   if (application == application_) return;
   application_ = application;
   visited_.clear();
+  shows_hottest_ = true;
   looked_for_hottest_.clear();
   ask();
   take_snapshot();
@@ -150,6 +151,7 @@ void ProcedurePage::choose(const QString& application) {
 void ProcedurePage::show_procedure(const std::string& image, const QString& name, uint64_t address,
                                    uint64_t block) {
   constexpr size_t kMostVisited = 100;
+  shows_hottest_ = false;
   visited_.push_back({image, name, address, block});
   if (visited_.size() > kMostVisited) visited_.erase(visited_.begin());
   ask();
@@ -219,10 +221,12 @@ void ProcedurePage::ask_hottest() {
                    : Hottest(times.rows.front());
       },
       [this, asked = application_](const Hottest& hottest) {
-        if (asked == application_ && visited_.empty() && hottest)
-          show_procedure(hottest->image_path, hottest->name, hottest->address, 0);
+        if (asked != application_ || !shows_hottest_ || !hottest) return;
+        visited_.clear();
+        show_procedure(hottest->image_path, hottest->name, hottest->address, 0);
+        shows_hottest_ = true;
       },
-      [](const QString&) {});  // the page goes on saying how to choose a procedure
+      [this](const QString&) { looked_for_hottest_.clear(); });  // tried again at the next change
 }
 
 void ProcedurePage::ask_changes(const ProcedureQuestion& question) {
@@ -323,8 +327,8 @@ void ProcedurePage::showEvent(QShowEvent* event) {
 /// Counts that grew are shown when somebody looks: lifting a large image takes a second.
 void ProcedurePage::take_snapshot() {
   if (!isVisible()) return;
-  if (visited_.empty()) return ask_hottest();
-  if (stamp() != shown_) ask();
+  if (shows_hottest_) ask_hottest();
+  if (!visited_.empty() && stamp() != shown_) ask();
 }
 
 void ProcedurePage::show(const ProcedureAnswer& answer) {

@@ -76,6 +76,7 @@ class ProcedurePage : public QWidget {
   QString application_;
   std::vector<Place> visited_;  // the last one is shown
   QString shown_;               // the stamp of what is shown or asked for
+  bool shows_hottest_ = true;   // nobody has chosen another procedure yet
   QString looked_for_hottest_;  // in these counts, of all images
   int asked_ = 0;               // number of the last question: only its answer is shown
   bool counted_ = false;

@@ -159,10 +159,11 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   connect(kind_, &QComboBox::currentIndexChanged, this, &RunPage::show_state);
   connect(&runner_, &ProgramRun::started, this, [this](const RunRequest& request) {
     ran_ = request.application;
+    checks_ = request.kind == RunRequest::Kind::check;
     for (QStringDecoder& decoder : decoder_) decoder.resetState();
     append("$ " + request.line() + "\n", false);
     show_state();
-    say("running");
+    say(ran_, "running");
   });
   connect(&runner_, &ProgramRun::output, this, [this](const QByteArray& bytes, bool is_error) {
     append(decoder_[is_error ? 1 : 0].decode(bytes), is_error);
@@ -170,7 +171,8 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   connect(&runner_, &ProgramRun::ended, this, [this](bool good, const QString& how) {
     manager_.say(good ? Message::Kind::done : Message::Kind::warning, "Run " + ran_, how);
     show_state();
-    say(how);
+    say(ran_, !checks_ ? how : good ? "checked" : "checked: " + how);
+    Q_EMIT ended();
     manager_.refresh();
   });
   connect(&manager_, &Manager::snapshot_changed, this, &RunPage::show_state);
@@ -185,59 +187,73 @@ void RunPage::choose(const QString& application) {
 }
 
 void RunPage::run(RunRequest::Kind kind, const QString& arguments) {
-  kind_->setCurrentIndex(int(kind));
-  arguments_->setText(arguments);
-  times_->setValue(1);
-  run();
+  const auto words = words_of(arguments, "arguments");
+  if (application_.isEmpty() || !words) return;
+  start({.kind = kind,
+         .application = application_,
+         .arguments = *words,
+         .environment = {},
+         .folder = folder_->text(),
+         .input = input_->text()},
+        1);
 }
 
-void RunPage::say(const QString& state) {
+void RunPage::say(const QString& application, const QString& state) {
+  said_of_ = application;
   state_->setText(state);
   Q_EMIT state_changed();
 }
 
+std::optional<QStringList> RunPage::words_of(const QString& line, const QString& what) {
+  auto words = split_words(line);
+  if (!words) say(application_, "a quote in the " + what + " is not closed");
+  return words;
+}
+
 void RunPage::run() {
   if (application_.isEmpty()) return;
-  const auto arguments = split_words(arguments_->text());
-  const auto environment = split_words(environment_->text());
-  if (!arguments || !environment) {
-    say(arguments ? "a quote in the environment is not closed"
-                  : "a quote in the arguments is not closed");
-    return;
-  }
+  const auto arguments = words_of(arguments_->text(), "arguments");
+  if (!arguments) return;
+  const auto environment = words_of(environment_->text(), "environment");
+  if (!environment) return;
   for (const QString& variable : *environment)
-    if (variable.indexOf('=') < 1) {
-      say(QString("\"%1\" is not NAME=VALUE").arg(variable));
-      return;
-    }
+    if (variable.indexOf('=') < 1)
+      return say(application_, QString("\"%1\" is not NAME=VALUE").arg(variable));
   remember();
-  if (kind() == RunRequest::Kind::command && arguments->isEmpty()) {
-    say("a command is needed, such as: make check");
-    return;
-  }
+  if (kind() == RunRequest::Kind::command && arguments->isEmpty())
+    return say(application_, "a command is needed, such as: make check");
   const bool needs_terminal = kind() == RunRequest::Kind::session && arguments->isEmpty();
-  if (needs_terminal && terminal_emulator().isEmpty()) {
-    say("a shell needs a terminal, and this system has no terminal emulator");
-    return;
-  }
-  const RunRequest request{.kind = kind(),
-                           .application = application_,
-                           .program = program_->count() > 1 ? program_->currentText() : QString(),
-                           .arguments = *arguments,
-                           .environment = *environment,
-                           .folder = folder_->text(),
-                           .input = input_->text(),
-                           .in_terminal = in_terminal_->isChecked() || needs_terminal,
-                           .guard = guard_->isChecked()};
+  if (needs_terminal && terminal_emulator().isEmpty())
+    return say(application_, "a shell needs a terminal, and this system has no terminal emulator");
+  start({.kind = kind(),
+         .application = application_,
+         .program = program_->count() > 1 ? program_->currentText() : QString(),
+         .arguments = *arguments,
+         .environment = *environment,
+         .folder = folder_->text(),
+         .input = input_->text(),
+         .in_terminal = in_terminal_->isChecked() || needs_terminal,
+         .guard = guard_->isChecked()},
+        times_->value());
+}
+
+void RunPage::start(const RunRequest& request, int times) {
   manager_.note_command(request.command(), request.folder, request.input);
-  for (int i = 0; i < times_->value(); ++i) runner_.start(request, manager_.database());
+  for (int i = 0; i < times; ++i) runner_.start(request, manager_.database());
+}
+
+/// What the fields hold of what a run is noted with.
+LastRun RunPage::shown() const {
+  return {.arguments = arguments_->text().toStdString(),
+          .folder = folder_->text().toStdString(),
+          .input = input_->text().toStdString()};
 }
 
 void RunPage::show_state() {
   const ApplicationView* application = manager_.application(application_);
-  if (application != nullptr && application->last_run && arguments_->text() == offered_ &&
-      offered_ != QString::fromStdString(application->last_run->arguments))
-    recall();
+  if (application != nullptr && application->last_run &&
+      !same_work(*application->last_run, offered_) && same_work(shown(), offered_))
+    offer(*application->last_run);
   mode_->setText(application == nullptr ? "Choose an application above."
                                         : application_ + " " + describe(*application));
   show_programs(application);
@@ -326,18 +342,20 @@ void RunPage::remember() const {
 void RunPage::recall() {
   QSettings settings;
   settings.beginGroup(settings_group(kSettings, application_));
-  offered_ = settings.value("arguments").toString();
-  folder_->setText(settings.value("folder").toString());
-  input_->setText(settings.value("input").toString());
+  const auto text = [&](const char* key) { return settings.value(key).toString().toStdString(); };
   environment_->setText(settings.value("environment").toString());
   const ApplicationView* application = manager_.application(application_);
-  if (application != nullptr && application->last_run) {
-    const LastRun& last = *application->last_run;
-    offered_ = QString::fromStdString(last.arguments);
-    folder_->setText(QString::fromStdString(last.folder));
-    input_->setText(QString::fromStdString(last.input));
-  }
-  arguments_->setText(offered_);
+  offer(application != nullptr && application->last_run ? *application->last_run
+                                                        : LastRun{.arguments = text("arguments"),
+                                                                  .folder = text("folder"),
+                                                                  .input = text("input")});
+}
+
+void RunPage::offer(const LastRun& run) {
+  offered_ = run;
+  arguments_->setText(QString::fromStdString(run.arguments));
+  folder_->setText(QString::fromStdString(run.folder));
+  input_->setText(QString::fromStdString(run.input));
 }
 
 }  // namespace respike::gui

@@ -23,20 +23,22 @@ class RunPage : public QWidget {
 
   void choose(const QString& application);
   void run();
-  /// Runs the chosen application in this way, as if the user had chosen the way and typed the
-  /// arguments here.
+  void stop() { runner_.stop(); }
+  /// Runs the chosen application once in this way with these arguments, in the folder and with the
+  /// input of this page.
   void run(RunRequest::Kind kind, const QString& arguments);
   QString arguments() const { return arguments_->text(); }
   QString folder() const { return folder_->text(); }
   QString input() const { return input_->text(); }
   /// "running", or how the last run of the chosen application ended; empty: there was none.
-  QString state() const { return ran_ == application_ ? state_->text() : QString(); }
+  QString state() const { return said_of_ == application_ ? state_->text() : QString(); }
   /// Fills in arguments of an application that has none yet.
   static void suggest(const QString& application, const QString& arguments);
   bool running() const { return runner_.running(); }
 
  Q_SIGNALS:
   void state_changed();
+  void ended();
 
  private:
   void show_state();
@@ -45,14 +47,21 @@ class RunPage : public QWidget {
   void show_programs(const ApplicationView* application);
   void append(const QString& text, bool is_error);
   void remember() const;
-  void say(const QString& state);
+  void say(const QString& application, const QString& state);
+  /// Takes a line of arguments apart; says why it cannot be.
+  std::optional<QStringList> words_of(const QString& line, const QString& what);
+  void start(const RunRequest& request, int times);
+  LastRun shown() const;
   void recall();
+  void offer(const LastRun& run);
 
   Manager& manager_;
   ProgramRun runner_;
   QString application_;
-  QString ran_;      // the application that runs, or ran last
-  QString offered_;  // the arguments that were filled in, and that the user may have changed
+  QString ran_;          // the application that runs, or ran last
+  bool checks_ = false;  // the run is a check, whose status is not the program's
+  QString said_of_;      // the application of `state_`
+  LastRun offered_;      // what was filled in, and what the user may have changed
   ElidedLabel* mode_ = nullptr;
   QComboBox* kind_ = nullptr;     // RunRequest::Kind, in that order
   QComboBox* program_ = nullptr;  // of an application with several

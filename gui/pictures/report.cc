@@ -28,7 +28,8 @@ constexpr int kMostRows = 600;       // of a map
 
 constexpr const char* kStyle = R"(
 :root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; padding: 0 2rem; }
+p, ul { max-width: 70rem; }
 table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { text-align: left; padding: .25rem .6rem; border-bottom: 1px solid #8884; vertical-align: top; }
@@ -36,6 +37,7 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 figure { margin: 2rem 0; overflow-x: auto; background: #fff; color: #222; padding: .5rem 1rem; border: 1px solid #8884; border-radius: 6px; }
 figcaption { margin-bottom: .5rem; }
 figure svg { display: block; width: 100%; height: auto; }
+figure.graph svg { width: auto; max-width: 100%; }
 figure svg text { font-family: system-ui, sans-serif; }
 code { overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; }
@@ -48,6 +50,27 @@ QString html(const QString& text) {
 QString html(const std::string& text) {
   return html(QString::fromStdString(text));
 }
+
+/// What was gained, how sure that is, and what to do next.
+QString summary_of(const ApplicationView& application) {
+  const Life life = life_of(application);
+  QString gained = "nothing was measured of the present version yet";
+  if (life[Step::checking].done) gained = html(application.last_check->verdict);
+  QString sure = "Nothing was counted yet.";  // a sentence
+  if (life[Step::running].done) sure = "It is based on " + html(life[Step::running].text) + ".";
+  QString expected;
+  for (const ImageView& view : application.images)
+    if (view.optimized && !view.optimized->forecast.empty())
+      expected += QString("<li><code>%1</code>: %2</li>\n")
+                      .arg(html(std::filesystem::path(view.image.path).filename().string()),
+                           html(view.optimized->forecast));
+  QString page = "<p><b>Gain:</b> " + gained + ".</p>\n";
+  if (!expected.isEmpty())
+    page += "<p><b>Expected by the profile:</b></p>\n<ul>\n" + expected + "</ul>\n";
+  page += "<p><b>How sure:</b> " + sure + "</p>\n";
+  return page + "<p><b>Next:</b> " + html(application.name + " " + life.next.why) + ".</p>\n";
+}
+
 QString images_table(const ApplicationView& application) {
   QString rows;
   for (const ImageView& view : application.images) {
@@ -207,7 +230,7 @@ QString figure_of(const ProcedureAnswer& answer) {
       QString("<strong>%1</strong>: %2 blocks").arg(html(name)).arg(answer.view.blocks.size());
   if (scene.left_out() != 0)
     caption += QString(", %1 of them never ran and are left out").arg(scene.left_out());
-  return QString("<figure><figcaption>%1</figcaption>\n%2</figure>\n")
+  return QString("<figure class=\"graph\"><figcaption>%1</figcaption>\n%2</figure>\n")
       .arg(caption, svg_of(scene.sceneRect().size(), "Flow graph of " + name,
                            describe_graph(answer.view), [&](QPainter& painter, const QRectF& area) {
                              scene.render(&painter, area, scene.sceneRect());
@@ -244,26 +267,6 @@ ReportData read_report(Environment& environment, const std::string& application)
   }
   data.procedures = std::move(rows);
   return data;
-}
-
-/// What was gained, how sure that is, and what to do next.
-QString summary_of(const ApplicationView& application) {
-  const Life life = life_of(application);
-  QString gained = "nothing was measured of the present version yet";
-  if (life[Step::checking].done) gained = html(application.last_check->verdict);
-  QString sure = "Nothing was counted yet.";
-  if (life[Step::running].done) sure = "It is based on " + html(life[Step::running].text) + ".";
-  QString expected;
-  for (const ImageView& view : application.images)
-    if (view.optimized && !view.optimized->forecast.empty())
-      expected += QString("<li><code>%1</code>: %2</li>\n")
-                      .arg(html(std::filesystem::path(view.image.path).filename().string()),
-                           html(view.optimized->forecast));
-  QString page = "<p><b>Gain:</b> " + gained + ".</p>\n";
-  if (!expected.isEmpty())
-    page += "<p><b>Expected by the profile:</b></p>\n<ul>\n" + expected + "</ul>\n";
-  page += "<p><b>How sure:</b> " + sure + "</p>\n";
-  return page + "<p><b>Next:</b> " + html(life.advice) + ".</p>\n";
 }
 
 QByteArray make_report(const ReportData& data) {

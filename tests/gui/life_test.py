@@ -348,7 +348,7 @@ def be_guided(window):
     window.no_dialog()
     window.idle()
     window.wait("the end", lambda: next_button(window) is None and any(
-        node.name.startswith("All is done") for node in window.walk(window.top())))
+        "is done: the optimized files are in" in node.name for node in window.walk(window.top())))
     window.shoot("overview-done")
     outcome = subprocess.run([out / program.name, *arguments], capture_output=True)
     expect(outcome.stdout == expected, "the exported program prints something else")

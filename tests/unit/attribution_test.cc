@@ -160,6 +160,26 @@ TEST(Verdict, NothingWasStarted) {
   EXPECT_TRUE(verdict_of(trials).first);
 }
 
+TEST(Verdict, InOneWord) {
+  const auto result = [](const Trials& trials) {
+    return result_of(trials, verdict_of(trials).first);
+  };
+  EXPECT_EQ(result(trials_of({1000, 1000}, {900, 900})), CheckResult::faster);
+  EXPECT_EQ(result(trials_of({1000, 1000}, {1001, 1001})), CheckResult::same);
+  EXPECT_EQ(result(trials_of({1000, 1000}, {1020, 1030})), CheckResult::slower);
+  Trials trials = trials_of({1000, 1000}, {1020, 1030});
+  trials.difference = "in run 2 the exit status is 1 instead of 0";
+  EXPECT_EQ(result(trials), CheckResult::differs);
+  trials.difference.clear();
+  trials.signal = 11;
+  EXPECT_EQ(result(trials), CheckResult::unclear);
+  EXPECT_EQ(verdict_of(trials).second,
+            "do not ship: signal 11 kills the program in both versions, so that little was "
+            "compared: check with work that ends by itself");
+  trials.driven = true;
+  EXPECT_NE(verdict_of(trials).second.find("kills the driver"), std::string::npos);
+}
+
 TEST(Verdict, ByBehaviour) {
   Trials trials = trials_of({1000, 1000}, {900, 900});
   trials.compared = Trials::Compared::end;

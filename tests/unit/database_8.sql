@@ -149,7 +149,7 @@ create table last_run (
 create table last_check (
   application integer primary key references application (id) on delete cascade,
   images text not null,
-  ship integer not null,
+  result text not null check (result in ('faster', 'same', 'slower', 'differs', 'unclear')),
   verdict text not null,
   gain double precision not null,
   noted bigint not null
@@ -168,7 +168,7 @@ insert into application values (1, 'sort', 1, 'instrumented');
 insert into application_image values (1, 1, 'main', '/bin/sort');
 insert into application_image values (1, 2, 'linked', '/lib/libsort.so.1');
 insert into last_run values (1, '-n big', '/tmp', '', 1700000400);
-insert into last_check values (1, 'ffffffffffffffffffffffffffffffff', 1, 'ship: 25% fewer cycles', 0.25, 1700000560);
+insert into last_check values (1, 'ffffffffffffffffffffffffffffffff', 'faster', 'ship: 25% fewer cycles', 0.25, 1700000560);
 insert into last_export values (1, 'ffffffffffffffffffffffffffffffff', '/opt/sort', 1700000570);
 insert into fault values (1, '/usr/bin/sort', 'ffffffffffffffffffffffffffffffff', 11, 0, 1700000600);
 insert into build values (1, 1, 1, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', -5, '', 'alpha', 60000, 1700000000000000000, 41, 1700000000000000001, 1700000100, '');

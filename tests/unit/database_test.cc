@@ -297,12 +297,12 @@ TEST_F(DatabaseTest, WhatWasDoneLastIsKept) {
                database.last_export(application));
   database.put_last(application, LastRun{"-n 'a b'", "/tmp", "/tmp/in", 0});
   database.put_last(application, LastRun{"-r", "/", "", 0});
-  database.put_last(application, LastCheck{"aa bb", true, "ship: faster", 0.25, 0});
+  database.put_last(application, LastCheck{"aa bb", CheckResult::faster, "ship: faster", 0.25, 0});
   database.put_last(application, LastExport{"aa", "/srv", 0});
   EXPECT_EQ(database.last_run(application)->arguments, "-r");
   EXPECT_GT(database.last_run(application)->noted, 0);
   EXPECT_EQ(database.last_check(application)->gain, 0.25);
-  EXPECT_TRUE(database.last_check(application)->ship);
+  EXPECT_EQ(database.last_check(application)->result, CheckResult::faster);
   EXPECT_EQ(database.last_export(application)->folder, "/srv");
   database.remove_application(application);
   EXPECT_FALSE(database.last_run(application) || database.last_check(application) ||

@@ -38,41 +38,40 @@ void run(ApplicationView& view) {
   view.images[0].profile_grew = view.images[0].optimized.has_value();
 }
 
-void optimize(ApplicationView& view, int64_t made = 100) {
+void optimize(ApplicationView& view, uint8_t contents = 100) {
   view.images[0].optimized.emplace();
-  view.images[0].optimized->content = hash_of(uint8_t(made));
-  view.images[0].optimized->made = made;
+  view.images[0].optimized->content = hash_of(contents);
   view.images[0].profile_grew = false;
   view.mode = Mode::optimized;
 }
 
-void check(ApplicationView& view, bool ship, double gain) {
+void check(ApplicationView& view, CheckResult result, double gain = 0) {
   view.last_check = {.images = view.images[0].optimized->content.hex(),
-                     .ship = ship,
-                     .verdict = ship ? "ship: faster" : "do not ship: slower",
-                     .gain = gain,
-                     .noted = view.images[0].optimized->made};
+                     .result = result,
+                     .verdict = "a verdict",
+                     .gain = gain};
 }
 
 TEST(Life, GoesStepByStep) {
   ApplicationView view = registered();
-  EXPECT_EQ(life_of(view).next, Step::instrumenting);
+  EXPECT_EQ(life_of(view).next.step, Step::instrumenting);
   EXPECT_EQ(life_of(view)[Step::registering].text, "1 of 2 images can be optimized");
   instrument(view);
-  EXPECT_EQ(life_of(view).next, Step::running);
-  EXPECT_EQ(life_of(view, true).next, Step::optimizing);  // it has run, and nobody has collected
+  EXPECT_EQ(life_of(view).next.step, Step::running);
+  EXPECT_EQ(life_of(view, true).next.step,
+            Step::optimizing);  // it has run, and nobody has collected
   run(view);
-  EXPECT_EQ(life_of(view).next, Step::optimizing);
+  EXPECT_EQ(life_of(view).next.step, Step::optimizing);
   optimize(view);
-  EXPECT_EQ(life_of(view).next, Step::checking);
+  EXPECT_EQ(life_of(view).next.step, Step::checking);
   EXPECT_FALSE(life_of(view).gain.has_value());
-  check(view, true, 0.25);
-  EXPECT_EQ(life_of(view).next, Step::exporting);
+  check(view, CheckResult::faster, 0.25);
+  EXPECT_EQ(life_of(view).next.step, Step::exporting);
   EXPECT_EQ(life_of(view).gain, 0.25);
   EXPECT_EQ(life_of(view).age_days, 0);
-  view.last_export = {.images = view.last_check->images, .folder = "/srv", .noted = 101};
-  EXPECT_EQ(life_of(view).next, std::nullopt);
-  EXPECT_EQ(life_of(view).advice, "all is done: the faster files are in /srv");
+  view.last_export = {.images = view.last_check->images, .folder = "/tmp"};
+  EXPECT_EQ(life_of(view).next.step, std::nullopt);
+  EXPECT_EQ(life_of(view).next.why, "is done: the optimized files are in /tmp");
 }
 
 TEST(Life, BeginsAgainWithNewCounts) {
@@ -80,13 +79,13 @@ TEST(Life, BeginsAgainWithNewCounts) {
   instrument(view);
   run(view);
   optimize(view);
-  check(view, true, 0.25);
+  check(view, CheckResult::faster, 0.25);
   instrument(view);
-  EXPECT_EQ(life_of(view).next, Step::running);
+  EXPECT_EQ(life_of(view).next.step, Step::running);
   run(view);
-  EXPECT_EQ(life_of(view).next, Step::optimizing);
+  EXPECT_EQ(life_of(view).next.step, Step::optimizing);
   optimize(view, 200);
-  EXPECT_EQ(life_of(view).next, Step::checking);  // the last check is of another version
+  EXPECT_EQ(life_of(view).next.step, Step::checking);  // the last check is of another version
   EXPECT_FALSE(life_of(view).gain.has_value());
 }
 
@@ -96,37 +95,102 @@ TEST(Life, AVersionIsKnownByItsContents) {
   instrument(view);
   run(view);
   optimize(view);
-  check(view, true, 0.25);
+  check(view, CheckResult::faster, 0.25);
+  view.images[0].optimized->made += 1000;
+  EXPECT_EQ(life_of(view).next.step, Step::exporting);
   view.last_check->images = hash_of(7).hex();
-  EXPECT_EQ(life_of(view).next, Step::checking);
+  EXPECT_EQ(life_of(view).next.step, Step::checking);
 }
 
-TEST(Life, WhatIsSlowerCountsMore) {
+TEST(Life, ResultsOfChecks) {
   ApplicationView view = registered();
   instrument(view);
   run(view);
   optimize(view);
-  check(view, false, -0.02);
-  EXPECT_EQ(life_of(view).next, Step::instrumenting);
-  check(view, false, 0);  // it behaves otherwise: no run helps
-  EXPECT_EQ(life_of(view).next, std::nullopt);
-  EXPECT_NE(life_of(view).advice.find("do not ship"), std::string::npos);
+  check(view, CheckResult::slower, -0.02);
+  EXPECT_EQ(life_of(view).next.step, Step::instrumenting);
+  EXPECT_EQ(life_of(view).gain, -0.02);
+  check(view, CheckResult::same);
+  EXPECT_EQ(life_of(view).next.step, Step::exporting);
+  check(view, CheckResult::unclear);
+  EXPECT_EQ(life_of(view).next.step, Step::checking);
+  EXPECT_FALSE(life_of(view).gain.has_value());
+  check(view, CheckResult::differs, 0.25);  // no run helps
+  EXPECT_EQ(life_of(view).next.step, std::nullopt);
+  EXPECT_NE(life_of(view).next.why.find("a verdict"), std::string::npos);
+  EXPECT_FALSE(life_of(view).gain.has_value());
+}
+
+/// A profile that was given, or none: nothing was counted here.
+TEST(Life, OptimizedWithoutCounts) {
+  ApplicationView view = registered();
+  optimize(view);
+  EXPECT_EQ(life_of(view).next.step, Step::checking);
+}
+
+TEST(Life, AnExportOfSomeImagesIsNotAll) {
+  ApplicationView view = registered();
+  view.images.push_back(view.images[0]);
+  view.images[2].role = Role::linked;
+  optimize(view);
+  view.images[2].optimized.emplace().content = hash_of(9);
+  const std::string both = hash_of(100).hex() + " " + hash_of(9).hex();
+  check(view, CheckResult::faster, 0.25);
+  EXPECT_EQ(life_of(view).next.step, Step::checking);
+  view.last_check->images = both;
+  view.last_export = {.images = hash_of(9).hex(), .folder = "/tmp"};
+  EXPECT_EQ(life_of(view).next.step, Step::exporting);
+  view.last_export->images = both;
+  EXPECT_EQ(life_of(view).next.step, std::nullopt);
+  view.images[2].role = Role::opened;  // a plugin that is gone need not be exported
+  view.last_export->images = hash_of(100).hex();
+  EXPECT_EQ(life_of(view).next.step, std::nullopt);
+}
+
+TEST(Life, AnImageThatWasBuiltAnewIsOptimizedAgain) {
+  ApplicationView view = registered();
+  instrument(view);
+  run(view);
+  view.images.push_back(view.images[0]);
+  optimize(view);
+  view.images[2].build.emplace();
+  view.images[2].builds = 2;
+  EXPECT_EQ(life_of(view).next.step, Step::optimizing);
+  view.images[2].builds = 1;  // it was left alone
+  EXPECT_EQ(life_of(view).next.step, Step::checking);
+}
+
+/// Nothing can be run by itself, so nothing is checked.
+TEST(Life, LibrariesAndSeveralPrograms) {
+  for (const bool library : {true, false}) {
+    ApplicationView view = registered();
+    view.images[0].image.program = !library;
+    if (!library) view.images.push_back(view.images[0]);
+    instrument(view);
+    EXPECT_EQ(life_of(view).next.step, Step::running);
+    run(view);
+    optimize(view);
+    EXPECT_EQ(life_of(view).next.step, Step::exporting);
+    EXPECT_FALSE(life_of(view).can_be_checked);
+    view.last_export = {.images = view.images[0].optimized->content.hex(), .folder = "/tmp"};
+    EXPECT_EQ(life_of(view).next.step, std::nullopt);
+  }
 }
 
 TEST(Life, NothingComesNextWhereNothingCanBeDone) {
   ApplicationView view = registered();
   view.images[0].image.optimizable = false;
   view.images[0].image.reason = "the image has no relocations";
-  EXPECT_EQ(life_of(view).next, std::nullopt);
-  EXPECT_NE(life_of(view).advice.find("no relocations"), std::string::npos);
+  EXPECT_EQ(life_of(view).next.step, std::nullopt);
+  EXPECT_NE(life_of(view).next.why.find("no relocations"), std::string::npos);
   view.images[0].problem = "the file does not exist";
-  EXPECT_EQ(life_of(view).advice, "the file does not exist");
+  EXPECT_EQ(life_of(view).next.why, "cannot be used: the file does not exist");
 }
 
 TEST(Life, GainsInWords) {
   EXPECT_EQ(gain_text(0.253), "25.3%");
-  EXPECT_EQ(gain_text(-0.012), "-1.2%");
-  EXPECT_EQ(gain_text(0), "none measured");
+  EXPECT_EQ(gain_text(-0.012), "1.2% slower");
+  EXPECT_EQ(gain_text(0), "no difference");
 }
 
 }  // namespace
