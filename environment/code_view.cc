@@ -144,6 +144,8 @@ Addresses addresses_before(const RewrittenProgram& rewritten) {
 }  // namespace
 
 std::string location_text(const Program& program, const CodeLocation& location) {
+  if (location.where == CodeLocation::Where::enclosure_start) return "start of code";
+  if (location.where == CodeLocation::Where::enclosure_end) return "end of code";
   if (location.where == CodeLocation::Where::address) return fmt::format("{:#x}", location.address);
   const std::string block = location.block == 0 ? "" : fmt::format(":{}", location.block);
   return fmt::format("{}{}{}",

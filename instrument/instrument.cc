@@ -63,6 +63,7 @@ Program copy_for_editing(const Program& program) {
   copy.falls_into = program.falls_into;
   copy.near_branches = program.near_branches;
   copy.kept = program.kept;
+  copy.enclosure = program.enclosure;
   copy.gp_values = program.gp_values;
   copy.observed_calls = program.observed_calls;
   copy.unwind = program.unwind;
@@ -188,6 +189,8 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
     const Reference* reference = branch_of(procedure, last);
     if (reference == nullptr) {
       always_cut[b] = true;  // the callee is unknown
+    } else if (procedure.nonstandard) {
+      always_cut[b] = true;  // an exception may end the call
     } else {
       const CodeLocation& to = reference->target;
       // Behind a call that never returns there is code only if a predicate may skip the call.

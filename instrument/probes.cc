@@ -223,13 +223,16 @@ void ProbeInserter::find_copies(uint64_t address,
                                 std::span<const std::pair<ProcedureId, BlockId>> forks) {
   for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
     const Procedure& procedure = program_[id];
-    if (!procedure.movable()) continue;
+    // OCaml's runtime knows an overflow of the stack by code of OCaml that touches the stack, so
+    // such code must not call for a copy. A thread comes there from code that has called.
+    if (!procedure.movable() || procedure.nonstandard) continue;
     for (const BlockId block : facts_.calls().outside_entries_of(id))
       if (!procedure.blocks[block].has(BasicBlock::kLandingPad) &&
           (block == 0 || procedure.blocks[block].has(BasicBlock::kEntry)))
         find_copy_at_entry(id, block, address);
   }
-  for (const auto& [id, block] : forks) find_copy_behind(id, block, address);
+  for (const auto& [id, block] : forks)
+    if (!program_[id].nonstandard) find_copy_behind(id, block, address);
 }
 
 // ---- small probes ----

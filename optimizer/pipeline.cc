@@ -189,13 +189,14 @@ Draft make_copy(const Image& image, OptimizeResult& result) {
 
 /// Procedures for which no order was found that costs no more than the input's, such as a loop
 /// whose end has a name of its own: the two are parted. Small losses are accepted.
-std::vector<ProcedureId> losing_procedures(const Forecast& forecast, const Machine& machine) {
+std::vector<ProcedureId> losing_procedures(const Forecast& forecast, const Program& program) {
   constexpr double kLittle = 1e-4;  // of all cycles
-  const ExecutionCosts costs = machine.costs;
+  const ExecutionCosts costs = program.machine->costs;
   std::vector<ProcedureId> losing;
   for (const Forecast::Change& each : forecast.procedures)
-    if (each.output.cycles(costs) - each.input.cycles(costs) >
-        kLittle * forecast.input.executed.cycles(costs))
+    if (!program[each.procedure].enclosed &&  // without it, all of its kind would stay
+        each.output.cycles(costs) - each.input.cycles(costs) >
+            kLittle * forecast.input.executed.cycles(costs))
       losing.push_back(each.procedure);
   return losing;
 }
@@ -208,7 +209,7 @@ Draft make_gainful_draft(const Image& image, const OptimizeOptions& options, Opt
   Draft draft = make_draft(image, options, {}, result, diagnostics, steps);
   if (!options.only_if_gained || result.annotated.entered == 0) return draft;
   const Machine& machine = *draft.program.machine;
-  if (const auto losing = losing_procedures(result.forecast, machine); !losing.empty()) {
+  if (const auto losing = losing_procedures(result.forecast, draft.program); !losing.empty()) {
     Diagnostics ignored;  // said already
     steps.begin("lift");
     draft = make_draft(image, options, losing, result, ignored, steps);

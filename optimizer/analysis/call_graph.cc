@@ -59,6 +59,7 @@ class CallGraphBuilder {
     for (BlockId block = 0; !opaque && block < procedure.blocks.size(); ++block)
       if (const auto call = call_at(procedure, block)) {
         graph_.calls_.push_back(*call);
+        if (procedure.nonstandard) graph_.calls_.back().standard = false;
         graph_.calls_.back().caller = id;
         graph_.calls_.back().block = block;
       }
@@ -112,7 +113,7 @@ class CallGraphBuilder {
         call.kind = Call::Kind::tail;
         break;
       case ControlFlow::indirect_jump: {
-        if (!block.successors.empty() &&
+        if (!block.successors.empty() && !procedure.nonstandard &&
             (!block.has(BasicBlock::kMayLeave) || has_frame(procedure, block)))
           return std::nullopt;
         call.kind = Call::Kind::tail;
@@ -169,12 +170,17 @@ class CallGraphBuilder {
     if (program_.code_pointers.empty()) return;
     find_loaded_slots();
     for (const CodePointer& pointer : program_.code_pointers)
-      if (!is_unused_slot(pointer.address)) take_address(pointer.target);
+      // Nothing but a return leads to a return point.
+      if (pointer.target.where != CodeLocation::Where::return_point &&
+          !is_unused_slot(pointer.address))
+        take_address(pointer.target);
   }
 
   void take_address(const CodeLocation& location) {
     if (location.procedure == kNone) return;
     const Procedure& procedure = program_[location.procedure];
+    // Handlers of exceptions are entered from everywhere, in whatever way.
+    if (procedure.nonstandard) return enter(location.procedure, location.block, Outside::anything);
     // A return point (location.block is the call's block) is never a label.
     if (location.where != CodeLocation::Where::block_start || !is_label(procedure, location))
       enter(location.procedure, location.block, Outside::standard);

@@ -152,7 +152,7 @@ Violation Verifier::ranges() const {
 }
 
 std::optional<std::string_view> Verifier::bad_place(const CodeLocation& location) const {
-  if (location.where == CodeLocation::Where::address) {
+  if (!names_block(location)) {
     if (location.procedure != kNone) return "an address that also names a procedure";
     return std::nullopt;
   }

@@ -278,6 +278,14 @@ void Comparison::walk(const Item& item) {
   } while (step(x, y));
 }
 
+/// Whether an instruction lies where Program::enclosure says that certain code lies. Instructions
+/// that a pass made go with those around them.
+bool Comparison::is_enclosed(const ComparedProgram& side, const Instruction& instruction) {
+  const Program& program = side.program;
+  return instruction.origin != kNone &&
+         program.enclosure.holds(program.origin_base + instruction.origin);
+}
+
 /// Compares the two instructions. True when both walks go on behind them.
 bool Comparison::step(Cursor& x, Cursor& y) {
   const auto x_list = x.block->instructions.span(), y_list = y.block->instructions.span();
@@ -286,6 +294,8 @@ bool Comparison::step(Cursor& x, Cursor& y) {
   if (is_dropped(x, y)) return ++x.at.index, true;
   ++compared_;
   if (x.state != y.state) return differ(x, y, "the unwind information differs"), false;
+  if (i.origin != kNone && j.origin != kNone && is_enclosed(before_, i) != is_enclosed(after_, j))
+    return differ(x, y, "only one of them lies between two ends that the program knows"), false;
   const auto flow_of = [](const ComparedProgram& side, const auto& list, uint32_t index) {
     return index + 1 == list.size() && list[index].opcode != kInvalid
                ? side.machine.facts(list[index]).flow
@@ -729,6 +739,7 @@ std::optional<std::string> find_difference(const Program& before, const Program&
                                            std::vector<BlockPair>* pairs, AddedCode* added) {
   const auto finish = [&](Comparison& comparison) {
     if (!comparison.difference()) comparison.expected_calls();
+    if (!comparison.difference()) comparison.listed_calls();
     if (!comparison.difference()) comparison.missing_code();
     if (counts != nullptr) *counts = comparison.counts();
     if (pairs != nullptr) *pairs = comparison.pairs();

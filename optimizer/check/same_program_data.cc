@@ -277,12 +277,39 @@ void Comparison::code_pointers() {
                                 : i == after.size()
                                     ? before[i].address
                                     : std::min(before[i].address, after[i].address)));
+    const auto where = before[i].target.where;
     if (before[i].kind != after[i].kind || before[i].base != after[i].base ||
-        outside(before[i]) != outside(after[i]) ||
+        where != after[i].target.where ||
         (outside(before[i]) && !same_outside(before[i].target.address, after[i].target.address)))
       return differ(
           fmt::format("the word at {:#x} refers to code in different ways", before[i].address));
-    if (!outside(before[i])) push(before[i].target, after[i].target);
+    // Return points are compared at the end, see listed_calls().
+    if (where == CodeLocation::Where::block_start) push(before[i].target, after[i].target);
+  }
+}
+
+/// Words of data that hold return addresses: a runtime finds there what the frame of a caller
+/// holds. So each call of the input that has such a word must be one call of the output, to which
+/// the word belongs.
+void Comparison::listed_calls() {
+  const auto& before = before_.program.code_pointers;
+  const auto& after = after_.program.code_pointers;
+  std::set<uint32_t> copied;
+  for (const Visit& pair : more_call_partners_) copied.insert(pair.before);
+  auto partner = after.begin();
+  for (const CodePointer& pointer : before) {
+    if (pointer.target.where != CodeLocation::Where::return_point) continue;
+    partner = std::lower_bound(
+        partner, after.end(), pointer.address,
+        [](const CodePointer& p, uint64_t address) { return p.address < address; });
+    if (partner == after.end()) return;  // code_pointers() has said so
+    const uint32_t call = before_.numbers(pointer.target.procedure, pointer.target.block);
+    const uint32_t other = after_.numbers(partner->target.procedure, partner->target.block);
+    if (call_partner_[call] == kNone) continue;  // nothing leads to the call
+    if (call_partner_[call] != other || copied.contains(call))
+      return differ(fmt::format(
+          "the word at {:#x} is to hold the return address of the call in the block at {}",
+          pointer.address, before_.describe({pointer.target.procedure, pointer.target.block, 0})));
   }
 }
 
@@ -614,12 +641,37 @@ void Comparison::unwind_tables() {
         return differ(*fault);
 }
 
+/// The address in a word of data that holds a return address, or an end of the enclosure; nullopt:
+/// it holds something else.
+std::optional<uint64_t> Comparison::place_behind_code(const ComparedProgram& side, uint64_t word) {
+  const auto& pointers = side.program.code_pointers;
+  const auto found = std::ranges::lower_bound(pointers, word, {}, &CodePointer::address);
+  if (found == pointers.end() || found->address != word) return std::nullopt;
+  switch (found->target.where) {
+    case CodeLocation::Where::return_point: {
+      const BasicBlock& call = side.program[found->target.procedure].blocks[found->target.block];
+      return side.program.address_of(call) + call.origin_size;
+    }
+    case CodeLocation::Where::enclosure_start:
+      return side.program.enclosure.start;
+    case CodeLocation::Where::enclosure_end:
+      return side.program.enclosure.end;
+    default:
+      return std::nullopt;
+  }
+}
+
 /// Without a symbol the addend is an address, perhaps of code. With a symbol, symbol and addend
 /// together are an address.
 void Comparison::dynamic_relocation(const Relocation& before, const Relocation& after) {
   const auto what = [&] { return fmt::format("the dynamic relocation of {:#x}", before.address); };
   if (before.address != after.address || before.raw != after.raw || before.symbol != after.symbol)
     return differ(what() + " is another one in the output");
+  if (const auto place = place_behind_code(after_, before.address); before.symbol == 0 && place) {
+    if (after.addend != static_cast<int64_t>(*place))
+      differ(what() + " has another addend than the word of data");
+    return;
+  }
   if (before.symbol == 0 && before_.block_at(static_cast<uint64_t>(before.addend)) &&
       is_code_pointer(before.address))
     return pair_addresses(static_cast<uint64_t>(before.addend), static_cast<uint64_t>(after.addend),

@@ -28,7 +28,7 @@ inline CodeLocation block_start(ProcedureId procedure, BlockId block) {
 }
 
 inline bool is_absent(const CodeLocation& location) {
-  return location.where != CodeLocation::Where::address && location.procedure == kNone;
+  return names_block(location) && location.procedure == kNone;
 }
 
 /// Where the direct branch or call that ends a block goes.
@@ -113,6 +113,7 @@ class Comparison {
   /// Adds what another worker found. Then, without a difference, checks what needs all of the walk.
   void join(const Comparison& other);
   void expected_calls();
+  void listed_calls();
   void missing_code();
   CompareCounts counts() const;
   std::vector<BlockPair> pairs() const;  // see find_difference()
@@ -167,6 +168,7 @@ class Comparison {
   size_t owner(ProcedureId before) const;
   void add(const Item& item);
   std::optional<Item> take();
+  static bool is_enclosed(const ComparedProgram& side, const Instruction& instruction);
   bool step(Cursor& x, Cursor& y);
   bool same_bytes(const Cursor& x, const Cursor& y) const;
   bool is_inline_pointer(const ComparedProgram& side, const Cursor& cursor) const;
@@ -222,6 +224,7 @@ class Comparison {
   void foreign_code();
   void kept_exception_tables();
   bool same_unwinding(const Fde& before, const Fde& after, uint64_t address);
+  static std::optional<uint64_t> place_behind_code(const ComparedProgram& side, uint64_t word);
   void dynamic_relocations();
   void dynamic_relocation(const Relocation& before, const Relocation& after);
 

@@ -11,6 +11,10 @@
 // the rounds end, and nearly all that stay short could not be shorter (Szymanski, Assembling code
 // for machines with span-dependent instructions, CACM 21, 1978).
 //
+// Code that has to lie between two ends which the program knows (Program::enclosure) keeps its old
+// place to itself. If it does not fit in there, it goes behind all other code, and others may take
+// its old place.
+//
 // When all code lies within the reach of the weakest direct branch, that is all. Otherwise stub
 // pools are put between fragments, a quarter of the reach apart, and branches that may not reach go
 // through a departure stub in the pool next to them and a landing stub in the pool next to their
@@ -34,8 +38,22 @@
 #include "optimizer/unwind/unwind.h"
 
 namespace respike {
+namespace {
+
+constexpr uint64_t kEnclosureAlignment = 16;
+
+/// Whether there is enclosed code, and it may move.
+bool encloses_moving(const Program& program) {
+  return std::ranges::any_of(program.procedures, [](const Procedure& procedure) {
+    return procedure.enclosed && procedure.movable();
+  });
+}
+
+}  // namespace
+
 Placement::Placement(const Program& program, Layout& layout, uint64_t added_code_address)
-    : program_(program),
+    : enclosure_(program.enclosure),
+      program_(program),
       machine_(*program.machine),
       packing_(program),
       numbers_(program),
@@ -46,6 +64,9 @@ Placement::Placement(const Program& program, Layout& layout, uint64_t added_code
       if (const BasicBlock& block = program[id].blocks[b]; block.origin != kNone)
         addresses_[numbers_(id, b)] = program.address_of(block);
   start_fragments_at_entries(layout);
+  std::ranges::stable_partition(layout.fragments, [&](const Layout::Fragment& fragment) {
+    return !program[fragment.procedure].enclosed;
+  });
   find_free_ranges();
   pack(layout);
   place(layout);
@@ -79,6 +100,10 @@ uint64_t Placement::resolve(const CodeLocation& location) const {
       return address(location.procedure, location.block);
     case CodeLocation::Where::return_point:
       return return_point(location.procedure, location.block);
+    case CodeLocation::Where::enclosure_start:
+      return enclosure_.start;
+    case CodeLocation::Where::enclosure_end:
+      return enclosure_.end;
     case CodeLocation::Where::address:
       break;
   }
@@ -120,6 +145,9 @@ Placement::Ranges Placement::taken_ranges() const {
       }
   take_what_control_runs_through(taken);
   take_what_code_refers_to(taken);
+  // Where enclosed code stays, no other code may come between.
+  if (!encloses_moving(program_) && enclosure_.start != enclosure_.end)
+    taken.emplace_back(enclosure_.start, enclosure_.end);
   std::sort(taken.begin(), taken.end());
   return taken;
 }
@@ -173,6 +201,21 @@ void Placement::find_free_ranges() {
     }
     if (at < end) free_.emplace_back(at, end);
   }
+  if (encloses_moving(program_)) part_free_ranges();
+}
+
+/// Enclosed code that moves has its own room, as long as it fits in there.
+void Placement::part_free_ranges() {
+  Ranges outside;
+  const auto keep = [](Ranges& ranges, uint64_t start, uint64_t end) {
+    if (start < end) ranges.emplace_back(start, end);
+  };
+  for (const auto& [start, end] : free_) {
+    keep(outside, start, std::min(end, enclosure_.start));
+    keep(enclosed_free_, std::max(start, enclosure_.start), std::min(end, enclosure_.end));
+    keep(outside, std::max(start, enclosure_.end), end);
+  }
+  other_free_ = std::move(outside);
 }
 
 /// Entries are aligned as in the input, so each entry starts a fragment. Where instructions are
@@ -216,50 +259,87 @@ void Placement::pack(const Layout& layout) {
   });
 }
 
-void Placement::place(const Layout& layout) {
-  placed_.clear();
-  placed_.reserve(layout.fragments.size());
-  size_t range = 0;
-  uint64_t at = free_.empty() ? 0 : free_[0].first;
-  uint64_t added = added_start_;
-  size_t pool = 0;
-  // Not at `apart`: the end of another fragment of the procedure (Abi::debuggers_join_ranges).
-  const auto take = [&](uint64_t size, const Start& how, uint64_t apart = 0) {
+/// Takes room for one fragment after the other.
+class Placement::Room {
+ public:
+  Room(const Ranges& free, uint64_t added)
+      : free_(free), at_(free.empty() ? 0 : free[0].first), added_(added) {}
+
+  /// Not at `apart`: the end of another fragment of the procedure (Abi::debuggers_join_ranges).
+  uint64_t take(uint64_t size, const Start& how, uint64_t apart = 0) {
     const auto first = [&](uint64_t from) {
       const uint64_t start = how.from(from);
       return start == apart ? how.from(start + 1) : start;
     };
-    for (; range < free_.size(); at = ++range < free_.size() ? free_[range].first : 0) {
-      const uint64_t start = first(at);
-      if (start > free_[range].second || free_[range].second - start < size) continue;
-      at = start + size;
+    for (; range_ < free_.size(); at_ = ++range_ < free_.size() ? free_[range_].first : 0) {
+      const uint64_t start = first(at_);
+      if (start > free_[range_].second || free_[range_].second - start < size) continue;
+      at_ = start + size;
       return start;
     }
-    const uint64_t start = first(added);
-    added = start + size;
+    const uint64_t start = first(added_);
+    added_ = start + size;
     return start;
-  };
-  for (uint32_t index = 0; index <= layout.fragments.size(); ++index) {
-    for (; pool < pools_.size() && pools_[pool].before_fragment == index; ++pool)
-      pools_[pool].address = take(pools_[pool].size, {.alignment = 16});
-    if (index == layout.fragments.size()) break;
-    const Layout::Fragment& fragment = layout.fragments[index];
-    Start how = fragment.start;
-    how.alignment = std::max(how.alignment, uint32_t{machine_.codec.groups.alignment()});
-    uint64_t total = 0;
-    for (BlockId id : fragment.blocks) total += packing_.size(fragment.procedure, id);
-    const bool apart = machine_.abi.debuggers_join_ranges && !placed_.empty() &&
-                       layout.fragments[placed_.back().fragment].procedure == fragment.procedure;
-    const uint64_t start =
-        take(total, how, apart ? placed_.back().address + placed_.back().size : 0);
-    placed_.push_back({index, start, total});
-    uint64_t address = start;
-    for (BlockId id : fragment.blocks) {
-      addresses_[numbers_(fragment.procedure, id)] = address;
-      address += packing_.size(fragment.procedure, id);
-    }
   }
-  added_end_ = added;
+  uint64_t added_end() const { return added_; }
+
+ private:
+  const Ranges& free_;
+  size_t range_ = 0;
+  uint64_t at_, added_;  // from where on there is room, in the range and behind all ranges
+};
+
+void Placement::place_fragment(const Layout& layout, uint32_t index, Room& room) {
+  const Layout::Fragment& fragment = layout.fragments[index];
+  Start how = fragment.start;
+  how.alignment = std::max(how.alignment, uint32_t{machine_.codec.groups.alignment()});
+  uint64_t total = 0;
+  for (BlockId id : fragment.blocks) total += packing_.size(fragment.procedure, id);
+  const bool apart = machine_.abi.debuggers_join_ranges && !placed_.empty() &&
+                     layout.fragments[placed_.back().fragment].procedure == fragment.procedure;
+  const uint64_t start =
+      room.take(total, how, apart ? placed_.back().address + placed_.back().size : 0);
+  placed_.push_back({index, start, total});
+  uint64_t address = start;
+  for (BlockId id : fragment.blocks) {
+    addresses_[numbers_(fragment.procedure, id)] = address;
+    address += packing_.size(fragment.procedure, id);
+  }
+}
+
+void Placement::place(const Layout& layout) {
+  const auto count = static_cast<uint32_t>(layout.fragments.size());
+  const auto first_enclosed =
+      static_cast<uint32_t>(std::ranges::find_if(layout.fragments,
+                                                 [&](const auto& fragment) {
+                                                   return program_[fragment.procedure].enclosed;
+                                                 }) -
+                            layout.fragments.begin());
+  const auto place_enclosed = [&](Room& room) {
+    for (uint32_t index = first_enclosed; index < count; ++index)
+      place_fragment(layout, index, room);
+  };
+  placed_.clear();
+  placed_.reserve(count);
+  if (other_free_ && first_enclosed != count) {
+    Room own(enclosed_free_, added_start_);
+    place_enclosed(own);
+    if (own.added_end() != added_start_) other_free_.reset(), placed_.clear();
+  }
+  Room room(other_free_ ? *other_free_ : free_, added_start_);
+  size_t pool = 0;
+  for (uint32_t index = 0; index <= first_enclosed; ++index) {
+    for (; pool < pools_.size() && pools_[pool].before_fragment == index; ++pool)
+      pools_[pool].address = room.take(pools_[pool].size, {.alignment = 16});
+    if (index != first_enclosed) place_fragment(layout, index, room);
+  }
+  added_end_ = room.added_end();
+  if (first_enclosed == count || other_free_) return;
+  const Ranges none;
+  enclosure_.start = align_up(added_end_, kEnclosureAlignment);
+  Room added(none, enclosure_.start);
+  place_enclosed(added);
+  enclosure_.end = added_end_ = added.added_end();
 }
 
 /// The blocks that end in short branches.

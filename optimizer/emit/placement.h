@@ -76,8 +76,11 @@ class Placement {
   void take_what_control_runs_through(Ranges& taken) const;
   void take_what_code_refers_to(Ranges& taken) const;
   void find_free_ranges();
+  void part_free_ranges();
   void pack(const Layout& layout);
+  class Room;
   void place(const Layout& layout);
+  void place_fragment(const Layout& layout, uint32_t index, Room& room);
   std::vector<std::pair<ProcedureId, BlockId>> short_branches(const Layout& layout) const;
   bool lengthen_branches(std::vector<std::pair<ProcedureId, BlockId>>& blocks);
   void split_large(Layout& layout);
@@ -90,12 +93,15 @@ class Placement {
   bool all_reach(const Layout& layout) const;
   bool collect_stubs(const Layout& layout);
 
+  Enclosure enclosure_;  // in the output
   const Program& program_;
   const Machine& machine_;
   Packing packing_;
   BlockNumbers numbers_;  // of addresses_
   std::vector<uint64_t> addresses_;
   Ranges free_;
+  Ranges enclosed_free_;              // the part of free_ that enclosed code may fill
+  std::optional<Ranges> other_free_;  // the rest; nullopt: there is no such part
   std::vector<PlacedFragment> placed_;
   std::vector<Pool> pools_;
   std::vector<FarStub> stubs_;

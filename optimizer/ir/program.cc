@@ -71,7 +71,7 @@ std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& ta
   return {first - pointers.begin(), last - pointers.begin()};
 }
 
-void pin_followers(Program& program) {
+static void pin_code_behind(Program& program) {
   const auto lists = {
       std::pair(&program.falls_into, "control runs into it from code that stays in place"),
       std::pair(&program.near_branches,
@@ -94,6 +94,31 @@ void pin_followers(Program& program) {
         staying.push_back(each->second);
       }
   }
+}
+
+/// Whether a part of the enclosure stays for a reason of its own while another part could move.
+static bool is_parted(const Program& program) {
+  bool stays = false, moves = false;
+  for (const Procedure& procedure : program.procedures)
+    if (procedure.enclosed) (procedure.movable() ? moves : stays) = true;
+  return stays && moves;
+}
+
+void pin_followers(Program& program) {
+  pin_code_behind(program);
+  if (program.enclosure.start == program.enclosure.end || !is_parted(program)) return;
+  const auto first = std::ranges::find_if(program.procedures, [](const Procedure& procedure) {
+    return procedure.enclosed && !procedure.movable();
+  });
+  const std::string reason =
+      "the program knows where the code around it starts and ends, of which " + first->name +
+      " stays";
+  for (Procedure& procedure : program.procedures) {
+    if (!procedure.enclosed || !procedure.movable()) continue;
+    procedure.state = Procedure::State::pinned;
+    procedure.reason = reason;
+  }
+  pin_code_behind(program);
 }
 
 }  // namespace respike

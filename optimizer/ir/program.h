@@ -83,9 +83,11 @@ enum class ReferenceKind : uint8_t {
 /// A place in the program or, with `procedure` == kNone, in a section that emission may move.
 struct CodeLocation {
   enum class Where : uint8_t {
-    block_start,   // the first instruction of the block
-    return_point,  // the address after the last instruction of the block (a call or branch)
-    address,       // `address` of the input, not in a movable procedure
+    block_start,      // the first instruction of the block
+    return_point,     // the address after the last instruction of the block (a call or branch)
+    address,          // `address` of the input, not in a movable procedure
+    enclosure_start,  // of Program::enclosure
+    enclosure_end,
   };
   Where where = Where::block_start;
   ProcedureId procedure = kNone;
@@ -94,6 +96,12 @@ struct CodeLocation {
 
   bool operator==(const CodeLocation&) const = default;
 };
+
+/// Whether the place is one of a procedure's block.
+inline bool names_block(const CodeLocation& location) {
+  return location.where == CodeLocation::Where::block_start ||
+         location.where == CodeLocation::Where::return_point;
+}
 
 struct Reference {
   ReferenceKind kind;
@@ -184,7 +192,11 @@ struct Procedure {
   std::optional<uint64_t> gp;
   State state = State::movable;
   bool returns = true;  // false: no call of it ever returns
-  std::string reason;   // why it is pinned or opaque: a clause for reports
+  /// It follows no calling standard, and control may leave its calls to other places than behind
+  /// them. Example: OCaml's code.
+  bool nonstandard = false;
+  bool enclosed = false;  // it is a part of Program::enclosure
+  std::string reason;     // why it is pinned or opaque: a clause for reports
   std::vector<BasicBlock> blocks;
   std::vector<Reference> references;
   std::vector<CallSite> call_sites;
@@ -231,6 +243,14 @@ struct ObservedCall {
   bool operator==(const ObservedCall&) const = default;
 };
 
+/// Code that the program finds by its two ends, which words of data hold: nothing else may lie in
+/// between, and no part of it elsewhere. So its procedures move together, or not at all.
+struct Enclosure {
+  uint64_t start = 0, end = 0;  // addresses of the input, half-open; equal: there is none
+
+  bool holds(uint64_t address) const { return address >= start && address < end; }
+};
+
 struct Program {
   const Image* image = nullptr;
   const Machine* machine = nullptr;
@@ -247,6 +267,7 @@ struct Program {
   /// Addresses outside of all procedures, half-open, whose bytes stay: data that something refers
   /// to, and what code that is not understood may run through.
   std::vector<std::pair<uint64_t, uint64_t>> kept;
+  Enclosure enclosure;
   std::vector<uint64_t> gp_values;
   std::vector<ObservedCall> observed_calls;  // by procedure, block; at most one per block
   UnwindTables unwind;
@@ -264,7 +285,7 @@ struct Program {
 std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& table);
 
 /// Pins code into which control runs from code that stays in place, or to which a short branch
-/// leads from there, once it is known what stays.
+/// leads from there, once it is known what stays; and the enclosure, if a part of it stays.
 void pin_followers(Program& program);
 
 /// The range that holds an address, an index of Program::ranges, or kNone.

@@ -133,6 +133,7 @@ class AddressFinder {
   }
 
   void add(const CodeRange& range, uint64_t place, uint64_t target, ReferenceKind kind) {
+    if (forms_ocaml_handler(lifter_, place, target)) lifter_.mark(target, kEntryMark);
     if (lifter_.range_at(target) != kNone && !is_entry(target))
       lifter_.make_opaque_at(
           target,

@@ -20,7 +20,6 @@
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/jumps.h"
 #include "optimizer/lift/lifter.h"
-#include "optimizer/lift/ocaml.h"
 #include "optimizer/lift/return_addresses.h"
 #include "optimizer/lift/sums.h"
 
@@ -52,6 +51,21 @@ struct Consequences {
   std::vector<std::pair<ProcedureId, ProcedureId>> falls_into, near_branches;  // see Program
   std::vector<AddedBlock> added;
 };
+
+/// The place behind the call in front of an address; the call is in a procedure.
+CodeLocation return_point_at(const Lifter& lifter, uint64_t address) {
+  const Program& program = lifter.program;
+  const uint64_t call = lifter.map().previous(address);
+  const CodeRange& range = program.ranges[lifter.range_at(call)];
+  const auto& blocks = program[range.procedure].blocks;
+  const auto origin = static_cast<uint32_t>(call - program.origin_base);
+  const auto behind =
+      std::upper_bound(blocks.begin() + range.first_block, blocks.begin() + range.end_block, origin,
+                       [](uint32_t o, const BasicBlock& b) { return o < b.origin; });
+  return {.where = CodeLocation::Where::return_point,
+          .procedure = range.procedure,
+          .block = static_cast<BlockId>(behind - blocks.begin() - 1)};
+}
 
 /// Edges and references of one procedure, once all blocks of the program exist. Writes to the
 /// procedure alone.
@@ -120,15 +134,7 @@ class Connector {
     if (anchor == procedure_.address || (lifter_.marks_at(anchor) & kLandingPadMark) != 0 ||
         lifter_.is_entry_anchor(anchor, gp_load))
       return location_of(anchor);
-    const uint64_t call = lifter_.map().previous(anchor);
-    const auto& range = program_.ranges[lifter_.range_at(call)];
-    const uint32_t origin = static_cast<uint32_t>(call - program_.origin_base);
-    auto block = std::upper_bound(procedure_.blocks.begin() + range.first_block,
-                                  procedure_.blocks.begin() + range.end_block, origin,
-                                  [](uint32_t o, const BasicBlock& b) { return o < b.origin; });
-    return {.where = CodeLocation::Where::return_point,
-            .procedure = id_,
-            .block = static_cast<BlockId>(block - procedure_.blocks.begin() - 1)};
+    return return_point_at(lifter_, anchor);
   }
 
   void add_references(BasicBlock& block) {
@@ -323,7 +329,6 @@ class CallChecker {
       : lifter_(lifter),
         program_(lifter.program),
         effort_(effort),
-        ocaml_(ocaml_code(lifter.image)),
         users_(users_of_return_addresses(lifter, callees_of(parts))) {}
 
   void check(const DoubtfulCall& call) {
@@ -343,8 +348,11 @@ class CallChecker {
 
   bool may_read_code(const DoubtfulCall& call) {
     const Procedure& callee = program_[call.callee.procedure];
-    if (is_ocaml(callee) && is_ocaml(program_[call.caller])) return false;  // both stay
     const bool own = call.callee.procedure == call.caller;
+    // OCaml's runtime in assembly keeps return addresses, to find them in frame tables.
+    if (!own && lifter_.ocaml.is_code(callee.address) &&
+        lifter_.ocaml.is_code(program_[call.caller].address))
+      return false;
     if (!lifter_.machine.abi.return_address)
       return (own && !callee.blocks[call.callee.block].has(BasicBlock::kEntry)) ||
              std::ranges::binary_search(users_, call.callee);
@@ -363,13 +371,9 @@ class CallChecker {
     return false;
   }
 
-  /// OCaml's runtime in assembly keeps return addresses, to find them in frame tables.
-  bool is_ocaml(const Procedure& procedure) const { return any_holds(ocaml_, procedure.address); }
-
   Lifter& lifter_;
   Program& program_;
   Effort& effort_;
-  const std::vector<OcamlExtent> ocaml_;
   std::vector<Callee> users_;  // of their return addresses, sorted
 };
 
@@ -421,6 +425,29 @@ void add_blocks(Program& program, std::span<const AddedBlock> added) {
   }
 }
 
+/// Resolves the words of data that hold return addresses. A procedure stays where such a word means
+/// another place than that behind the call of one of its blocks.
+void resolve_return_points(Lifter& lifter) {
+  Program& program = lifter.program;
+  for (CodePointer& pointer : program.code_pointers) {
+    if (pointer.target.where != CodeLocation::Where::return_point) continue;
+    const uint64_t address = pointer.target.address;
+    const CodeLocation found = return_point_at(lifter, address);
+    Procedure& procedure = program[found.procedure];
+    if (found.block < procedure.blocks.size()) {
+      const BasicBlock& block = procedure.blocks[found.block];
+      if (program.address_of(block) + block.origin_size == address) {
+        pointer.target = found;
+        continue;
+      }
+    }
+    lifter.make_opaque(procedure, fmt::format("the return address {:#x} in a table is behind no "
+                                              "call of it",
+                                              address));
+    pointer.target = {.where = CodeLocation::Where::address, .address = address};
+  }
+}
+
 }  // namespace
 
 void mark_branch_targets(Lifter& lifter) {
@@ -451,11 +478,13 @@ void connect_blocks(Lifter& lifter) {
   for (ProcedureId id = 0; id < program.procedures.size(); ++id)
     connect_jumps(lifter, id, ranges_of[id], effort);
   check_sums(lifter, ranges_of, effort);
+  resolve_return_points(lifter);
   add_blocks(program, added);
   check_landing_pads(lifter);
   keep_targets_of_opaque_code(lifter);
   pin_followers(program);
   for (CodePointer& pointer : program.code_pointers) {
+    if (pointer.target.where != CodeLocation::Where::address) continue;
     const auto location = block_at(program, pointer.target.address);
     if (location) pointer.target = *location;
   }

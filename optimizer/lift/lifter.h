@@ -14,6 +14,7 @@
 #include "optimizer/image/image.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/ir/program.h"
+#include "optimizer/lift/ocaml.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/unwind/unwind.h"
 
@@ -70,11 +71,13 @@ struct TableReference {
 };
 
 struct Lifter {
-  Lifter(const Image& i, const Machine& t, Diagnostics& d) : image(i), machine(t), diagnostics(d) {}
+  Lifter(const Image& i, const Machine& t, Diagnostics& d)
+      : image(i), machine(t), diagnostics(d), ocaml(find_ocaml(i)) {}
 
   const Image& image;
   const Machine& machine;
   Diagnostics& diagnostics;
+  const Ocaml ocaml;
   Program program;
   std::vector<CodeSection> code;  // by address
   UnwindInput unwind;

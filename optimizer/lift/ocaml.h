@@ -2,22 +2,51 @@
 // What OCaml's runtime knows about code; see ocaml.cc. Private to this folder.
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "optimizer/image/image.h"
 
 namespace respike {
 
-/// Addresses [start, end) that symbols of OCaml's compiler delimit.
+struct Lifter;
+
+/// Half-open.
 struct OcamlExtent {
   uint64_t start = 0, end = 0;
 };
 /// Whether one of the extents, which are sorted and do not overlap, holds the address.
 bool any_holds(const std::vector<OcamlExtent>& extents, uint64_t address);
 
-/// The code of each compilation unit, and of the runtime in assembly; sorted.
-std::vector<OcamlExtent> ocaml_code(const Image& image);
-/// The tables of return addresses, in data; sorted. Each address in them is that behind a call.
-std::vector<OcamlExtent> ocaml_frame_tables(const Image& image);
+struct Ocaml {
+  /// The code of OCaml and of the runtime in assembly; sorted.
+  std::vector<OcamlExtent> code;
+  /// Tables of return addresses, in data; sorted.
+  std::vector<OcamlExtent> frame_tables;
+  /// Of a program: all code of OCaml, from the lowest start of a unit to the highest end. The
+  /// program keeps starts and ends in words of data, which are here by address; `true`: an end.
+  OcamlExtent hull;
+  std::vector<std::pair<uint64_t, bool>> hull_words;
+
+  bool is_code(uint64_t address) const { return any_holds(code, address); }
+};
+Ocaml find_ocaml(const Image& image);
+
+/// Whether the symbol is one of the labels at the ends of a unit, to which only the table of a
+/// program refers.
+bool is_ocaml_unit_label(const Lifter& lifter, const Symbol& symbol);
+
+/// Whether the word of data at `word` is a return address of OCaml's code that a frame table
+/// lists: `target` stands behind a call.
+bool is_ocaml_return_address(const Lifter& lifter, uint64_t word, uint64_t target);
+/// All of OCaml's code stays if the word, from which it is not certain how it tells of code, is in
+/// a frame table.
+void keep_odd_frame_table(Lifter& lifter, uint64_t word);
+/// Whether the word is the start or the end of a unit in the table of a program.
+std::optional<bool> ocaml_hull_word(const Lifter& lifter, uint64_t word);
+/// Whether the instruction at `place` forms the address of a handler of exceptions, in its own
+/// procedure, and the next one pushes that address.
+bool forms_ocaml_handler(const Lifter& lifter, uint64_t place, uint64_t target);
 
 }  // namespace respike

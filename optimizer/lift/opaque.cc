@@ -139,7 +139,7 @@ class OpaqueCode {
       for (const Relocation& relocation : table.relocations)
         if ((relocation.role == RelocationRole::address64 ||
              relocation.role == RelocationRole::address32) &&
-            relocation.symbol < lifter_.image.symbols.size())
+            relocation.symbol < lifter_.image.symbols.size() && !is_known(relocation.address))
           f(lifter_.symbol_value(relocation.symbol) + static_cast<uint64_t>(relocation.addend),
             kNone, true);
     uint32_t range = 0;
@@ -147,6 +147,14 @@ class OpaqueCode {
       while (program_.ranges[range].end <= place) ++range;
       f(target, range, forms);
     }
+  }
+
+  /// Whether it is known that the word of data is a return address, or the end of an enclosure.
+  bool is_known(uint64_t word) const {
+    const auto& pointers = program_.code_pointers;
+    const auto found = std::ranges::lower_bound(pointers, word, {}, &CodePointer::address);
+    return found != pointers.end() && found->address == word &&
+           found->target.where != CodeLocation::Where::address;
   }
 
   /// Tables begin at an address in the data, or at its end, that is formed or held; or at an

@@ -143,7 +143,7 @@ void pin_measured_procedures(Lifter& lifter) {
     const CodeRange &before = ranges[range - 1], &behind = ranges[range];
     if (behind.start != symbol.value || before.end != symbol.value ||
         before.procedure == behind.procedure ||
-        lifter.program[behind.procedure].name == symbol.name)
+        lifter.program[behind.procedure].name == symbol.name || is_ocaml_unit_label(lifter, symbol))
       continue;
     constexpr const char* kReason = "a label between two procedures may tell where one ends";
     lifter.pin(lifter.program[before.procedure], kReason);
@@ -151,15 +151,28 @@ void pin_measured_procedures(Lifter& lifter) {
   }
 }
 
-/// OCaml's runtime compares addresses with the ends of OCaml's code (ocaml.cc).
-void pin_ocaml_code(Lifter& lifter) {
-  const auto& ranges = lifter.program.ranges;
-  for (const OcamlExtent& unit : ocaml_code(lifter.image)) {
-    auto range = std::ranges::upper_bound(ranges, unit.start, {}, &CodeRange::end);
-    for (; range != ranges.end() && range->start < unit.end; ++range)
-      lifter.pin(lifter.program[range->procedure],
-                 "OCaml's runtime knows where the code of OCaml starts and ends");
+/// OCaml's runtime compares addresses with the ends of OCaml's code (ocaml.cc). Where all code of a
+/// program is between two ends that can be told to the runtime, that code moves together. Not where
+/// hot-cold optimization would change frames, of which OCaml's tables tell.
+void enclose_ocaml_code(Lifter& lifter) {
+  constexpr const char* kReason = "OCaml's runtime knows where the code of OCaml starts and ends";
+  Program& program = lifter.program;
+  const OcamlExtent hull = lifter.ocaml.hull;
+  program.enclosure = {hull.start, hull.end};
+  for (const OcamlExtent& unit : lifter.ocaml.code) {
+    const bool moves = program.enclosure.holds(unit.start) && lifter.machine.whole != nullptr;
+    auto range = std::ranges::upper_bound(program.ranges, unit.start, {}, &CodeRange::end);
+    for (; range != program.ranges.end() && range->start < unit.end; ++range) {
+      Procedure& procedure = program[range->procedure];
+      procedure.nonstandard = true;
+      procedure.enclosed |= moves;
+      if (!moves) lifter.pin(procedure, kReason);
+    }
   }
+  for (const CodeRange& range : program.ranges)
+    if (program[range.procedure].enclosed &&
+        (range.start < program.enclosure.start || range.end > program.enclosure.end))
+      lifter.pin(program[range.procedure], kReason);
 }
 
 /// .init and .fini are pieced together from several objects: their order is their meaning.
@@ -177,7 +190,7 @@ void pin_start_up_code(Lifter& lifter) {
 
 void pin_known_places(Lifter& lifter) {
   pin_delimited_sections(lifter);
-  pin_ocaml_code(lifter);
+  enclose_ocaml_code(lifter);
   pin_special_sections(lifter);
   leave_patchable_procedures(lifter);
   leave_mapped_procedures(lifter);

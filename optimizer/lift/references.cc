@@ -84,6 +84,24 @@ static bool says_nothing(RelocationRole role) {
 
 void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
                       uint64_t base) {
+  if (kind == ReferenceKind::address64)
+    if (const auto end = ocaml_hull_word(lifter, address)) {
+      const auto where =
+          *end ? CodeLocation::Where::enclosure_end : CodeLocation::Where::enclosure_start;
+      lifter.program.code_pointers.push_back(
+          {.address = address, .kind = kind, .target = {.where = where}});
+      return;
+    }
+  if (kind != ReferenceKind::address64 && kind != ReferenceKind::pc_relative32)
+    keep_odd_frame_table(lifter, address);
+  else if (is_ocaml_return_address(lifter, address, target)) {
+    lifter.program.code_pointers.push_back(
+        {.address = address,
+         .kind = kind,
+         .target = {.where = CodeLocation::Where::return_point, .address = target},
+         .base = base});
+    return;
+  }
   const uint32_t range = lifter.range_at(target);
   const Section* section = range == kNone ? lifter.image.section_at(target) : nullptr;
   if (section != nullptr && is_unwind_section(section->name)) {
@@ -180,7 +198,9 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
     base = lifter.image.base;
     target += base;
   }
-  if (is_border(lifter, relocation.symbol, target)) {
+  const bool known = ocaml_hull_word(lifter, relocation.address) ||
+                     is_ocaml_return_address(lifter, relocation.address, target);
+  if (!known && is_border(lifter, relocation.symbol, target)) {
     lifter.border_words.push_back(relocation.address);
     return;
   }

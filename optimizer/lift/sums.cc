@@ -37,7 +37,6 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/jump_sources.h"
-#include "optimizer/lift/ocaml.h"
 
 namespace respike {
 namespace {
@@ -60,14 +59,13 @@ struct Label {
 /// The words of data that hold addresses of code, and the objects that symbols name.
 struct KnownData {
   explicit KnownData(const Lifter& lifter) {
-    const std::vector<OcamlExtent> frame_tables = ocaml_frame_tables(lifter.image);
     for (const CodePointer& pointer : lifter.program.code_pointers) {
       if (pointer.kind == ReferenceKind::table_relative32) {
         bases.push_back(pointer.base);
         entries.push_back({pointer.base, pointer.target.address});
-      } else if (lifter.range_at(pointer.target.address) != kNone &&
-                 (lifter.marks_at(pointer.target.address) & kEntryMark) == 0 &&
-                 !is_return_address(lifter, frame_tables, pointer)) {
+      } else if (pointer.target.where == CodeLocation::Where::address &&
+                 lifter.range_at(pointer.target.address) != kNone &&
+                 (lifter.marks_at(pointer.target.address) & kEntryMark) == 0) {
         labels.push_back({pointer.target.address, pointer.address});
       }
     }
@@ -79,18 +77,6 @@ struct KnownData {
       if (symbol.type == Symbol::Type::object && symbol.size != 0 && symbol.defined_in_section())
         objects.push_back({symbol.value, symbol.value + symbol.size});
     std::ranges::sort(objects, {}, &Extent::start);
-  }
-
-  /// Whether the word is a return address in a frame table of OCaml, whose code stays. Nothing
-  /// jumps there but returns.
-  static bool is_return_address(const Lifter& lifter, const std::vector<OcamlExtent>& tables,
-                                const CodePointer& pointer) {
-    if (!any_holds(tables, pointer.address)) return false;
-    const uint64_t target = pointer.target.address;
-    const ProcedureId id = lifter.program.ranges[lifter.range_at(target)].procedure;
-    const Instruction* call = lifter.instruction_at(lifter.map().previous(target));
-    return lifter.program[id].state == Procedure::State::pinned && call != nullptr &&
-           is_call(lifter.machine.facts(*call).flow);
   }
 
   /// The object that a symbol with a size names.
@@ -260,6 +246,7 @@ class SumFinder {
         std::ranges::lower_bound(program_.code_pointers, address, {}, &CodePointer::address);
     if (pointer == program_.code_pointers.end() || pointer->address != address ||
         pointer->kind != ReferenceKind::address64 ||
+        pointer->target.where != CodeLocation::Where::address ||
         lifter_.range_at(pointer->target.address) == kNone)
       return std::nullopt;
     return pointer->target.address;

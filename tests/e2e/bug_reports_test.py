@@ -95,6 +95,17 @@ def symbols(image):
     return found
 
 
+def file_offset(data, address):
+    """Where in an ELF file of 64 bits the byte at `address` is."""
+    (headers,) = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    for at in range(headers, headers + size * count, size):
+        kind, _, offset, start, _, length = struct.unpack_from("<IIQQQQ", data, at)
+        if kind == 1 and start <= address < start + length:  # PT_LOAD
+            return offset + address - start
+    raise AssertionError(f"nothing is at {address:#x}")
+
+
 # --- A: what lies behind the image ----------------------------------------------------------------
 
 
@@ -295,13 +306,70 @@ def formed(scratch):
 # --- Tables of other languages -----------------------------------------------------------------------
 
 
-def ocaml(flags, scratch):
-    """Code that is understood, and stays between its labels."""
-    image = compile_image(scratch.folder(), "gcc", ["ocaml.c", "ocaml.S"], *flags)
+def left_of_ocaml(image):
+    """{name: reason} of the procedures of OCaml that stay, but for those of its runtime."""
     info = json.loads(common.respike_ok("image", "info", image, "--json").stdout)
-    left = {entry["name"]: entry["reason"] for kind in ("opaque", "pinned") for entry in info[kind] if "caml" in entry["name"]}
-    expect(set(left.values()) == {"OCaml's runtime knows where the code of OCaml starts and ends"}, f"{left}")
+    left = {entry["name"]: entry["reason"] for kind in ("opaque", "pinned") for entry in info[kind]}
+    expect("caml_call_gc" in left and "caml_raise_exn" in left, f"the runtime in assembly moves: {left}")
+    return {name: reason for name, reason in left.items() if re.match("caml[A-Z]", name)}
+
+
+def ocaml(flags, scratch):
+    """OCaml's code moves as a whole; return addresses in its tables follow their calls, and handlers are entries."""
+    image = compile_image(scratch.folder(), "gcc", ["ocaml.c", "ocaml.S"], *flags)
+    expect(not left_of_ocaml(image), f"{left_of_ocaml(image)}")
+
+    def look(output):
+        expect(not left_of_ocaml(output), f"of an output: {left_of_ocaml(output)}")
+
+    check(image, look=look)
+    expected, output = run(image), image.with_name("output")
+    for seed in range(SEEDS[-1] + 1, 21):
+        common.optimize(image, output, "--layout", "random", "--seed", str(seed))
+        expect(run(output).behaviour() == expected.behaviour(), f"random {seed}")
+    for how in ("atomic", "threads"):
+        counting = image.with_name("counting")
+        spool = image.with_name("spool")
+        common.respike_ok("image", "instrument", image, "-o", counting, "--spool", spool, "--counters", how)
+        expect(run(counting).behaviour() == expected.behaviour(), f"counted, {how}")
+        common.respike_ok("image", "verify", image, counting)
+
+
+def ocaml_in_parts(scratch):
+    """Where one procedure of OCaml's stays, or other code is between its units, all of it stays."""
+    folder = scratch.folder()
+    image = compile_image(folder, "gcc", ["ocaml.c", "ocaml.S"])
+    expected, output = run(image), folder / "output"
+    for option in ("--skip", "--only"):
+        common.optimize(image, output, "--layout", "random", "--seed", "1", option, "camlU__apply")
+        before, after = (symbols(each) for each in (image, output))
+        for name in ("camlT__leaf", "camlU__apply", "camlU__guarded"):
+            expect(before[name] == after[name], f"{option}: {name} moves")
+        expect(run(output).behaviour() == expected.behaviour(), option)
+    image = compile_image(folder, "gcc", ["ocaml.c", "ocaml.S"], "-DBETWEEN")
+    expect(len(left_of_ocaml(image)) == 7, f"{left_of_ocaml(image)}")
     check(image)
+
+
+def ocaml_judged(scratch):
+    """A frame table with another return address, and ends that do not hold all code, are found."""
+    folder = scratch.folder()
+    image = compile_image(folder, "gcc", ["ocaml.c", "ocaml.S"], "-no-pie", "-fno-pie")
+    output, broken = folder / "output", folder / "broken"
+    common.optimize(image, output, "--layout", "random", "--seed", "1")
+    places = symbols(output)
+    for name, offset, words in (("camlT__frametable", 8, 2), ("caml_code_segments", 0, 1)):
+        data = bytearray(output.read_bytes())
+        place = file_offset(data, places[name][0] + offset)
+        if words == 2:  # the first two frames change places
+            data[place : place + 8], data[place + 16 : place + 24] = data[place + 16 : place + 24], data[place : place + 8]
+        else:  # for all units, since the lowest start counts
+            for unit in range(2):
+                start = struct.unpack_from("<Q", data, place + 16 * unit)[0]
+                struct.pack_into("<Q", data, place + 16 * unit, start + 16)
+        broken.write_bytes(data)
+        done = common.respike("image", "verify", image, broken)
+        expect(done.status == 1, f"{name}: {done}")
 
 
 def resumed(scratch):
@@ -344,6 +412,8 @@ def cases(scratch):
     yield case("sum behind a call that never returns", resumed)
     yield case("OCaml", ocaml, ())
     yield case("OCaml no-pie", ocaml, ("-no-pie", "-fno-pie"))
+    yield case("OCaml in parts", ocaml_in_parts)
+    yield case("OCaml judged", ocaml_judged)
 
 
 if __name__ == "__main__":

@@ -175,6 +175,12 @@ void Printer::place(const CodeLocation& location) {
     case CodeLocation::Where::address:
       put("{:#x}", location.address);
       return;
+    case CodeLocation::Where::enclosure_start:
+      put("enclosure.start");
+      return;
+    case CodeLocation::Where::enclosure_end:
+      put("enclosure.end");
+      return;
     case CodeLocation::Where::block_start:
     case CodeLocation::Where::return_point:
       if (location.procedure == kNone && location.block == kNone)
@@ -186,7 +192,7 @@ void Printer::place(const CodeLocation& location) {
 }
 
 void Printer::name_comment(const CodeLocation& location) {
-  if (location.where == CodeLocation::Where::address) return;
+  if (!names_block(location)) return;
   if (location.procedure >= program_.procedures.size()) return;
   put("  // ");
   for (const char c : program_[location.procedure].name)
@@ -201,6 +207,8 @@ void Printer::procedure(const Procedure& procedure, std::string_view id) {
   if (procedure.state == Procedure::State::pinned) put(" pinned");
   if (procedure.state == Procedure::State::opaque) put(" opaque");
   if (!procedure.returns) put(" noreturn");
+  if (procedure.nonstandard) put(" nonstandard");
+  if (procedure.enclosed) put(" enclosed");
   if (!procedure.reason.empty()) {
     put(" reason=");
     put_string(procedure.reason);

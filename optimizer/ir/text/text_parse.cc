@@ -293,6 +293,11 @@ CodeLocation Parser::place(std::string_view text) {
     text.remove_suffix(kReturn.size());
   }
   if (text == "unresolved") return location;
+  if (text == "enclosure.start" || text == "enclosure.end") {
+    location.where = text.ends_with("start") ? CodeLocation::Where::enclosure_start
+                                             : CodeLocation::Where::enclosure_end;
+    return location;
+  }
   const size_t hash = text.find('#');
   if (hash != std::string_view::npos) {
     location.procedure = number<uint32_t>(text.substr(0, hash));
@@ -317,6 +322,8 @@ void Parser::procedure(Words& words) {
   if (words.take("pinned")) procedure_->state = Procedure::State::pinned;
   if (words.take("opaque")) procedure_->state = Procedure::State::opaque;
   procedure_->returns = !words.take("noreturn");
+  procedure_->nonstandard = words.take("nonstandard");
+  procedure_->enclosed = words.take("enclosed");
   words.take_string("reason", procedure_->reason);
   next_address_ = procedure_->address;
 }
