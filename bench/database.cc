@@ -75,7 +75,7 @@ void run(const fs::path& image_path, const fs::path& counting, const fs::path& f
     }));
     const fs::path spool = database.make_spool(build);
     const ContentHash content = database.store().put(counting);
-    database.add_instrumented(build, {DerivedKind::instrumented, "", "", content},
+    database.add_instrumented(build, {DerivedKind::instrumented, "", "", "", content},
                               read_image(counting));
     const auto merge = [&] { merge_spool(database, {}, diagnostics); };
     put_file(file, spool, number++);
