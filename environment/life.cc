@@ -24,7 +24,7 @@ struct Facts {
   size_t images = 0, optimizable = 0, counting = 0, optimized = 0;
   const ProfileView* profile = nullptr;    // the one of most runs; null: nothing was counted
   bool grew = false;                       // there are counts that the optimized images do not know
-  const ImageView* rebuilt = nullptr;      // optimized as it was before, with counts of now
+  const ImageView* rebuilt = nullptr;      // it has a new build, which was not optimized
   bool checked = false, exported = false;  // the present optimized images
 };
 
@@ -64,8 +64,7 @@ Facts facts_of(const ApplicationView& application, bool counts_wait) {
     facts.grew = facts.grew || view.profile_grew;
     if (runs_of(view.profile) > (facts.profile == nullptr ? 0 : runs_of(*facts.profile)))
       facts.profile = &view.profile;
-    if (view.build && !view.optimized && view.builds > 1 && runs_of(view.profile) > 0)
-      facts.rebuilt = &view;
+    if (view.build && !view.optimized && view.builds > 1) facts.rebuilt = &view;
   }
   facts.grew = facts.grew || (counts_wait && facts.optimized != 0);
   if (const auto& check = application.last_check)

@@ -197,10 +197,14 @@ void OverviewPage::show_state() {
   QStringList places;
   if (!folder.isEmpty()) places << "runs in " + folder;
   if (!input.isEmpty()) places << "reads " + input;
-  place_->setText(places.isEmpty() ? QString() : "The program runs " + places.join(" and ") + ".");
-  place_->setVisible(!places.isEmpty());
-  state_->setText(run_.state());
+  place_->setText(places.isEmpty() ? "Input and folder of the program can be given on the page Run."
+                                   : "The program " + places.join(" and ") + " (page Run).");
+  QString state = run_.state();
+  if (state.startsWith("exit status") && !state.endsWith(" 0"))
+    state += ": does the program need arguments, or an input?";
+  state_->setText(!failure_.isEmpty() ? failure_ : state);
   output_->setVisible(!run_.state().isEmpty());
+  stop_->setVisible(run_.running());
   arguments_->setEnabled(application != nullptr);
 }
 

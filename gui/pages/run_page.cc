@@ -191,6 +191,7 @@ void RunPage::run(RunRequest::Kind kind, const QString& arguments) {
   if (application_.isEmpty() || !words) return;
   start({.kind = kind,
          .application = application_,
+         .program = program_->count() > 1 ? program_->currentText() : QString(),
          .arguments = *words,
          .environment = {},
          .folder = folder_->text(),

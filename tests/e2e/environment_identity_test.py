@@ -102,6 +102,10 @@ def make_old(database, spelt):
         alter table old rename to application_image;
         create index application_image_by_image on application_image (image);
         drop table fault;
+        drop table last_run;
+        drop table last_check;
+        drop table last_export;
+        alter table derived_image drop column forecast;
         update schema_version set version = 5;
         commit;""")
     for real, path in spelt.items():

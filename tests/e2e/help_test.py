@@ -229,7 +229,7 @@ def check_alone(scratch):
     program.write_bytes(program.read_bytes() + b"one more byte")
     expect("has changed since it was looked at: respike instrument 'a name'" in said(), "it says nothing of a new build")
     world.ok("list")
-    expect("was built anew" in said(), "it says nothing of a build that is not optimized")
+    expect("has counts to be optimized by: respike optimize 'a name'" in said(), "counts were not carried over")
     library = world.copy(common.first_program("linked.dynamic").libraries[0].path, "libalone.so")
     world.ok("unregister", "a name")
     world.ok("register", library, "--name", "lib")

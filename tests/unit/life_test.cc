@@ -21,6 +21,7 @@ ApplicationView registered() {
   view.images[0].image.path = "/opt/sort";
   view.images[0].image.optimizable = true;
   view.images[0].image.program = true;
+  view.images[1].role = Role::linked;
   view.images[1].image.path = "/lib/libc.so.6";
   view.images[1].image.reason = "the image has no relocations";
   return view;
@@ -152,9 +153,12 @@ TEST(Life, AnImageThatWasBuiltAnewIsOptimizedAgain) {
   instrument(view);
   run(view);
   view.images.push_back(view.images[0]);
+  view.images[2].role = Role::linked;
   optimize(view);
   view.images[2].build.emplace();
   view.images[2].builds = 2;
+  EXPECT_EQ(life_of(view).next.step, Step::optimizing);
+  view.images[2].profile = {};  // counts of its older build are carried over when it is optimized
   EXPECT_EQ(life_of(view).next.step, Step::optimizing);
   view.images[2].builds = 1;  // it was left alone
   EXPECT_EQ(life_of(view).next.step, Step::checking);
