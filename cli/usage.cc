@@ -100,15 +100,14 @@ std::string misplaced_words(std::string_view command, const CLI::App& group,
     return fmt::format(
         "the program stands behind --: respike measure -- {}",
         extra.empty() ? "PROGRAM [ARGS...]" : fmt::format("{}", fmt::join(extra, " ")));
-  if (command == "exec" && !extra.empty())
+  if (extra.empty()) return "";
+  if (command == "exec")
     return fmt::format("the command stands behind --: respike exec {} -- {}",
                        group.get_option("NAME")->as<std::string>(), fmt::join(extra, " "));
-  if (command == "check" && !extra.empty())
+  if (command == "check")
     return fmt::format("the program's arguments stand behind --: respike check {} -- {}",
                        group.get_option("NAME")->as<std::string>(), fmt::join(extra, " "));
-  if (command == "exec" || command == "check" || extra.empty() ||
-      group.get_option("AFTER")->count() == 0)
-    return "";
+  if (group.get_option("AFTER")->count() == 0) return "";
   return fmt::format("the programs' arguments stand behind --: respike compare {} {} -- {}",
                      group.get_option("BEFORE")->as<std::string>(),
                      group.get_option("AFTER")->as<std::string>(), fmt::join(extra, " "));

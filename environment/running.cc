@@ -273,8 +273,8 @@ void Environment::note_run(const ApplicationRow& application,
   for (const std::string& argument : arguments)
     run.arguments += (run.arguments.empty() ? "" : " ") + shell_word(argument);
   run.folder = fs::current_path();
-  struct stat input {
-  }, file{};
+  struct stat input {};
+  struct stat file {};
   if (fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode)) {
     run.input = fs::read_symlink("/proc/self/fd/0");
     // Shells hand over files that they have deleted.

@@ -10,10 +10,21 @@ namespace {
 // In the order of CheckResult.
 constexpr std::string_view kResultNames[] = {"faster", "same", "slower", "differs", "unclear"};
 
-/// Removes what `table` has of an application.
-void forget_last(soci::session& sql, const char* table, Id application) {
-  change(sql, std::string("delete from ") + table + " where application = :application",
-         application);
+/// Puts values into the place of what `table` has of an application.
+template <typename... Values>
+void replace_last(Database::State& state, const std::string& table, const std::string& columns,
+                  Id application, const Values&... values) {
+  state.write([&](soci::session& sql) {
+    state.require("application", application);
+    change(sql, "delete from " + table + " where application = :application", application);
+    std::string places;
+    for (size_t i = 0; i < sizeof...(values); ++i) places += ":v" + std::to_string(i) + ", ";
+    const int64_t now = current_time();
+    change(sql,
+           "insert into " + table + " (application, " + columns +
+               ", noted) values (:application, " + places + ":now)",
+           application, values..., now);
+  });
 }
 
 }  // namespace
@@ -60,40 +71,19 @@ std::optional<LastExport> Database::last_export(Id application) const {
 }
 
 void Database::put_last(Id application, const LastRun& run) {
-  state_->write([&](soci::session& sql) {
-    state_->require("application", application);
-    forget_last(sql, "last_run", application);
-    const int64_t now = current_time();
-    change(sql,
-           "insert into last_run (application, arguments, folder, input, noted) values "
-           "(:application, :arguments, :folder, :input, :noted)",
-           application, run.arguments, run.folder, run.input, now);
-  });
+  replace_last(*state_, "last_run", "arguments, folder, input", application, run.arguments,
+               run.folder, run.input);
 }
 
 void Database::put_last(Id application, const LastCheck& check) {
-  state_->write([&](soci::session& sql) {
-    state_->require("application", application);
-    forget_last(sql, "last_check", application);
-    const int64_t now = current_time();
-    const std::string result(kResultNames[static_cast<size_t>(check.result)]);
-    change(sql,
-           "insert into last_check (application, images, result, verdict, gain, noted) values "
-           "(:application, :images, :result, :verdict, :gain, :noted)",
-           application, check.images, result, check.verdict, check.gain, now);
-  });
+  const std::string result(kResultNames[static_cast<size_t>(check.result)]);
+  replace_last(*state_, "last_check", "images, result, verdict, gain", application, check.images,
+               result, check.verdict, check.gain);
 }
 
 void Database::put_last(Id application, const LastExport& exported) {
-  state_->write([&](soci::session& sql) {
-    state_->require("application", application);
-    forget_last(sql, "last_export", application);
-    const int64_t now = current_time();
-    change(sql,
-           "insert into last_export (application, images, folder, noted) values (:application, "
-           ":images, :folder, :noted)",
-           application, exported.images, exported.folder, now);
-  });
+  replace_last(*state_, "last_export", "images, folder", application, exported.images,
+               exported.folder);
 }
 
 }  // namespace respike

@@ -1,7 +1,5 @@
 #include "gui/pages/controls.h"
 
-#include "gui/pictures/heat.h"
-
 #include <QApplication>
 #include <QClipboard>
 #include <QFileDialog>
@@ -18,6 +16,7 @@
 #include <algorithm>
 
 #include "gui/models/procedure_model.h"
+#include "gui/pictures/heat.h"
 
 namespace respike::gui {
 

@@ -55,6 +55,7 @@ GainPage::GainPage(Manager& manager, QWidget* parent) : QWidget(parent), manager
   input_->setAccessibleName("Input file of the workload");
   input_->setPlaceholderText("nothing to read");
   input_->setToolTip("What both versions read");
+  work_ = WorkFields(arguments_, folder_, input_);
   auto* form = new QFormLayout;
   form->addRow("Ar&guments", arguments_);
   form->addRow("Fol&der", folder_);
@@ -139,9 +140,11 @@ void GainPage::choose(const QString& application) {
 }
 
 void GainPage::take_snapshot() {
-  offer();
+  // The last run that was counted, until the user compares something else.
+  const ApplicationView* application = manager_.application(application_);
+  if (application != nullptr && !is_own_) work_.follow(application->last_run);
   show_state();
-  if (manager_.application(application_) != nullptr && !asking_) read();
+  if (application != nullptr && !asking_) read();
 }
 
 void GainPage::read() {
@@ -262,38 +265,15 @@ void GainPage::end(const Task& task) {
 void GainPage::remember() const {
   QSettings settings;
   settings.beginGroup(settings_group(kSettings, application_));
-  settings.setValue("arguments", arguments_->text());
-  settings.setValue("folder", folder_->text());
-  settings.setValue("input", input_->text());
+  work_.remember(settings);
 }
 
 /// What was compared last.
 void GainPage::recall() {
   QSettings settings;
   settings.beginGroup(settings_group(kSettings, application_));
-  arguments_->setText(settings.value("arguments").toString());
-  folder_->setText(settings.value("folder").toString());
-  input_->setText(settings.value("input").toString());
+  work_.fill(WorkFields::recall(settings));
   is_own_ = settings.contains("arguments");
-  offered_ = shown();
-}
-
-LastRun GainPage::shown() const {
-  return {.arguments = arguments_->text().toStdString(),
-          .folder = folder_->text().toStdString(),
-          .input = input_->text().toStdString()};
-}
-
-/// Fills in the last run that was counted, until the user compares something else.
-void GainPage::offer() {
-  const ApplicationView* application = manager_.application(application_);
-  if (application == nullptr || !application->last_run || is_own_ ||
-      same_work(*application->last_run, offered_) || !same_work(shown(), offered_))
-    return;
-  offered_ = *application->last_run;
-  arguments_->setText(QString::fromStdString(offered_.arguments));
-  folder_->setText(QString::fromStdString(offered_.folder));
-  input_->setText(QString::fromStdString(offered_.input));
 }
 
 void GainPage::show_state() {

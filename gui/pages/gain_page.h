@@ -9,6 +9,7 @@
 
 #include "gui/models/gain_model.h"
 #include "gui/models/manager.h"
+#include "gui/pages/work_fields.h"
 #include "gui/pictures/stacked_bars.h"
 
 namespace respike::gui {
@@ -36,15 +37,12 @@ class GainPage : public QWidget {
   void show_state();
   void remember() const;
   void recall();
-  LastRun shown() const;
-  void offer();
   void save();
 
   Manager& manager_;
   QString application_;
   int task_ = 0;         // the comparison that runs; 0: none
   QString compared_;     // the application that it compares
-  LastRun offered_;      // what was filled in, and what the user may have changed
   bool is_own_ = false;  // the user has compared something
   QString failure_;      // why it failed
   std::shared_ptr<StopFile> stop_;
@@ -54,6 +52,7 @@ class GainPage : public QWidget {
   QLineEdit* arguments_ = nullptr;
   QLineEdit* folder_ = nullptr;
   QLineEdit* input_ = nullptr;
+  WorkFields work_;  // these three
   QPushButton* start_ = nullptr;
   QPushButton* end_ = nullptr;
   QLabel* verdict_ = nullptr;

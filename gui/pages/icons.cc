@@ -10,13 +10,12 @@
 #include <QSvgRenderer>
 
 #include <array>
-#include <utility>
 
 namespace respike::gui {
 namespace {
 
 struct Drawing {
-  const char* theme;  // the name by freedesktop.org's Icon Naming Specification; "": it has none
+  const char* theme;  // the name that desktops' themes give such an icon; "": they have none
   const char* paths;  // elements of SVG
 };
 

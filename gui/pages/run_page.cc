@@ -79,6 +79,7 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   input_ = new QLineEdit(this);
   input_->setAccessibleName("Input file");
   input_->setPlaceholderText("nothing to read");
+  work_ = WorkFields(arguments_, folder_, input_);
   environment_ = new QLineEdit(this);
   environment_->setAccessibleName("Environment");
   environment_->setPlaceholderText("NAME=VALUE …, beside the variables of this window");
@@ -243,18 +244,9 @@ void RunPage::start(const RunRequest& request, int times) {
   for (int i = 0; i < times; ++i) runner_.start(request, manager_.database());
 }
 
-/// What the fields hold of what a run is noted with.
-LastRun RunPage::shown() const {
-  return {.arguments = arguments_->text().toStdString(),
-          .folder = folder_->text().toStdString(),
-          .input = input_->text().toStdString()};
-}
-
 void RunPage::show_state() {
   const ApplicationView* application = manager_.application(application_);
-  if (application != nullptr && application->last_run &&
-      !same_work(*application->last_run, offered_) && same_work(shown(), offered_))
-    offer(*application->last_run);
+  if (application != nullptr) work_.follow(application->last_run);
   mode_->setText(application == nullptr ? "Choose an application above."
                                         : application_ + " " + describe(*application));
   show_programs(application);
@@ -333,9 +325,7 @@ void RunPage::suggest(const QString& application, const QString& arguments) {
 void RunPage::remember() const {
   QSettings settings;
   settings.beginGroup(settings_group(kSettings, application_));
-  settings.setValue("arguments", arguments_->text());
-  settings.setValue("folder", folder_->text());
-  settings.setValue("input", input_->text());
+  work_.remember(settings);
   settings.setValue("environment", environment_->text());
 }
 
@@ -343,20 +333,10 @@ void RunPage::remember() const {
 void RunPage::recall() {
   QSettings settings;
   settings.beginGroup(settings_group(kSettings, application_));
-  const auto text = [&](const char* key) { return settings.value(key).toString().toStdString(); };
   environment_->setText(settings.value("environment").toString());
   const ApplicationView* application = manager_.application(application_);
-  offer(application != nullptr && application->last_run ? *application->last_run
-                                                        : LastRun{.arguments = text("arguments"),
-                                                                  .folder = text("folder"),
-                                                                  .input = text("input")});
-}
-
-void RunPage::offer(const LastRun& run) {
-  offered_ = run;
-  arguments_->setText(QString::fromStdString(run.arguments));
-  folder_->setText(QString::fromStdString(run.folder));
-  input_->setText(QString::fromStdString(run.input));
+  work_.fill(application != nullptr && application->last_run ? *application->last_run
+                                                             : WorkFields::recall(settings));
 }
 
 }  // namespace respike::gui

@@ -12,6 +12,7 @@
 #include "gui/models/manager.h"
 #include "gui/models/program_run.h"
 #include "gui/pages/controls.h"
+#include "gui/pages/work_fields.h"
 
 namespace respike::gui {
 
@@ -51,9 +52,7 @@ class RunPage : public QWidget {
   /// Takes a line of arguments apart; says why it cannot be.
   std::optional<QStringList> words_of(const QString& line, const QString& what);
   void start(const RunRequest& request, int times);
-  LastRun shown() const;
   void recall();
-  void offer(const LastRun& run);
 
   Manager& manager_;
   ProgramRun runner_;
@@ -61,13 +60,13 @@ class RunPage : public QWidget {
   QString ran_;          // the application that runs, or ran last
   bool checks_ = false;  // the run is a check, whose status is not the program's
   QString said_of_;      // the application of `state_`
-  LastRun offered_;      // what was filled in, and what the user may have changed
   ElidedLabel* mode_ = nullptr;
   QComboBox* kind_ = nullptr;     // RunRequest::Kind, in that order
   QComboBox* program_ = nullptr;  // of an application with several
   QLineEdit* arguments_ = nullptr;
   QLineEdit* folder_ = nullptr;
   QLineEdit* input_ = nullptr;
+  WorkFields work_;  // these three
   QLineEdit* environment_ = nullptr;
   QSpinBox* times_ = nullptr;
   QCheckBox* in_terminal_ = nullptr;
