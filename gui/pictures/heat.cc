@@ -15,10 +15,15 @@ QColor heat_colour(double share, bool dark) {
                           float(dark ? 0.32 + 0.16 * heat : 0.88 - 0.42 * heat));
 }
 
+/// By the contrast ratio of the Web Content Accessibility Guidelines 2.1, 1.4.3.
 QColor text_on(const QColor& background) {
-  const double light =
-      0.299 * background.redF() + 0.587 * background.greenF() + 0.114 * background.blueF();
-  return light > 0.5 ? Qt::black : Qt::white;
+  const auto linear = [](double c) {
+    return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+  };
+  const double luminance = 0.2126 * linear(background.redF()) +
+                           0.7152 * linear(background.greenF()) +
+                           0.0722 * linear(background.blueF());
+  return (luminance + 0.05) * (luminance + 0.05) > 1.05 * 0.05 ? Qt::black : Qt::white;
 }
 
 QColor series_colour(size_t number) {
