@@ -47,6 +47,7 @@
 #include "profiledb/matching/match.h"
 #include "tas/libraries.h"
 #include "tas/opened.h"
+#include "tas/staged_path.h"
 
 namespace respike {
 
@@ -88,40 +89,23 @@ std::vector<ProgramImage> read_mains(const std::vector<fs::path>& files) {
 }
 
 /// The search of a program that starts when the files of a staged tree are in their places: what
-/// the tree has comes first. An emulator has a root of its own already.
+/// the tree has comes first. Below an emulator, also what the tree has in the usual folders of a
+/// system.
 LibrarySearch search_below(const fs::path& root, const Platform& platform) {
   LibrarySearch search = present_search(platform);
-  if (root.empty()) return search;
-  if (search.sysroot.empty()) {
-    search.sysroot = root;
-    return search;
-  }
+  search.staged_tree = root;
+  if (root.empty() || search.sysroot.empty()) return search;
   for (const char* folder : {"usr/local/lib", "lib", "usr/lib"})
     search.library_path =
         (root / folder).string() + (search.library_path.empty() ? "" : ":" + search.library_path);
   return search;
 }
 
-/// The file below a root to which links lead from `path`, as they will when the root is /.
-fs::path follow_below(const fs::path& root, const fs::path& path) {
-  constexpr int kMostLinks = 40;  // as in Linux
-  fs::path place = root / path.relative_path();
-  std::error_code error;
-  for (int links = 0; links < kMostLinks && fs::is_symlink(place, error); ++links) {
-    const fs::path target = fs::read_symlink(place, error);
-    place = target.is_absolute() ? root / target.relative_path() : place.parent_path() / target;
-  }
-  return place;
-}
-
 /// Where files are that will have these paths when a staged tree is installed.
 std::vector<fs::path> staged(const std::vector<fs::path>& files, const fs::path& root) {
   std::vector<fs::path> places;
-  for (const fs::path& file : files) {
-    std::error_code error;
-    const fs::path place = follow_below(root, file);
-    places.push_back(!root.empty() && fs::exists(place, error) ? place : file);
-  }
+  for (const fs::path& file : files)
+    places.push_back(root.empty() ? file : staged_path(root, file).value_or(file));
   return places;
 }
 

@@ -44,6 +44,7 @@
 #include "optimizer/base/error.h"
 #include "optimizer/base/files.h"
 #include "tas/library_cache.h"
+#include "tas/staged_path.h"
 #include "tas/windows_libraries.h"
 
 namespace respike {
@@ -140,7 +141,7 @@ class Search {
   Libraries run();
 
  private:
-  fs::path host_file(const fs::path& path) const { return host_path(path, options_.sysroot); }
+  fs::path host_file(const fs::path& path) const;
   std::vector<std::string> folders(const std::string& list, std::string_view separators,
                                    const Object& object) const;
   std::optional<size_t> loaded_as(const std::string& name);
@@ -158,6 +159,12 @@ class Search {
   LibraryCache cache_;
   std::vector<Object> objects_;  // [0] is the program
 };
+
+fs::path Search::host_file(const fs::path& path) const {
+  if (!options_.staged_tree.empty())
+    if (auto file = staged_path(options_.staged_tree, path)) return *file;
+  return host_path(path, options_.sysroot);
+}
 
 /// The folders of a list, absolute. An empty element is the present folder; an empty list has none.
 std::vector<std::string> Search::folders(const std::string& list, std::string_view separators,

@@ -54,6 +54,7 @@ std::filesystem::path host_path(const std::filesystem::path& path, const std::st
 struct LibrarySearch {
   std::string library_path;  // LD_LIBRARY_PATH
   std::string sysroot;  // the folder that the emulator takes for / for files in it; empty: none
+  std::filesystem::path staged_tree;  // what will have been copied to / when the program starts
   std::filesystem::path cache = "/etc/ld.so.cache";
 };
 

@@ -4,7 +4,8 @@
 Each is built three times: as Debian builds it; with dh_respike, which trains; and in another folder with the profile that
 the second build wrote. The second and third have to be identical, their own tests pass, and in comparison with the first:
 no new complaint of lintian, the same lists of dynamic symbols (dpkg-gensymbols -c4), every file with the same mode,
-programs that do the same, and debug packages by which gdb finds lines."""
+programs that do the same, and debug packages by which gdb finds lines. `respike check` says what the profile gains, with
+other work than the training's."""
 
 import argparse
 import dataclasses
@@ -27,12 +28,15 @@ LONGEST = 3600.0  # seconds of a build
 @dataclasses.dataclass(frozen=True)
 class Package:
     """`conf`: debian/respike.conf. `work`: words of a command that shows what the programs do, {root} is where the packages
-    are unpacked; it reads `input`. `lines`: a procedure of each image, as (path, procedure)."""
+    are unpacked; it reads `input`. `lines`: a procedure of each image, as (path, procedure). `trained`: the program that
+    is trained, in the folder of the build; `checked`: its arguments for `respike check`."""
 
     name: str
     conf: str
     work: str
     lines: tuple
+    trained: str
+    checked: tuple
     needs: tuple = ()  # commands
 
 
@@ -42,12 +46,16 @@ PACKAGES = (
         "Images: bin/bzip2\nTrain-Images: bzip2\nTrain: LD_LIBRARY_PATH=. make test\n",
         "{root}/bin/bzip2 -c | {root}/bin/bzip2 -dc | cksum; {root}/bin/bzip2 -c | cksum",
         (("bin/bzip2", "compressStream"), ("lib/x86_64-linux-gnu/libbz2.so.1.0.4", "BZ2_bzDecompress")),
+        "bzip2",
+        ("-ck", "{python}"),
     ),
     Package(
         "lua5.4",
         "Images: usr/bin/lua5.4\nTrain-Images: src/lua5.4\nTrain: src/lua5.4 {workload} < {input} || test $? = 5\n",
         "{root}/usr/bin/lua5.4 {workload} | cksum",
         (("usr/bin/lua5.4", "luaV_execute"),),
+        "src/lua5.4",
+        ("{workload}",),
         ("libtoolize", "autoreconf"),
     ),
 )
@@ -80,6 +88,19 @@ def build(package, source, profile=None, with_respike=True):
     expect(outcome.status == 0, f"{package.name} is not built: {said[-2000:]}")
     made = {path.name: path for path in source.parent.iterdir() if path.suffix == ".deb"}
     return made, said, time.monotonic() - begin
+
+
+def verdict(package, source, profile):
+    """What `respike check` says of the trained program, optimized by the profile that the package ships."""
+    environment = os.environ | {"RESPIKE_DB": str(source.parent / "respike.db"), "LD_LIBRARY_PATH": str(source)}
+    arguments = [filled(word, python=sys.executable) for word in package.checked]
+    for words in (
+        ["register", source / package.trained, "--name", package.name], ["optimize", package.name, "--profile", profile],
+        ["check", package.name, "--", *arguments],
+    ):  # fmt: skip
+        outcome = common.run_command([common.RESPIKE, *words], env=environment, timeout=LONGEST)
+        expect(outcome.status == 0, f"{words}: {outcome}")
+    return outcome.stdout.decode().strip()
 
 
 def unpacked(made, folder):
@@ -146,6 +167,7 @@ def take(package):
     changed = compare(package, unpacked(plain, work / "plain files"), unpacked(second, work / "fast files"))
     print(f"{package.name}: {', '.join(changed)}; {plain_time:.0f} s as Debian builds it, {first_time:.0f} s with training, "
           f"{second_time:.0f} s by its profile", flush=True)  # fmt: skip
+    print(f"{package.name}: {verdict(package, work / 'first' / package.name, profile)}", flush=True)
 
 
 def main():

@@ -2,8 +2,8 @@
 """Respike as users install it, in a Debian 12 of its own (mmdebstrap, as root).
 
     packages    dpkg-buildpackage twice, in two folders: the same packages; lintian has no errors and warnings; apt installs
-                them, an ordinary user goes through docs/tutorial.md, opens the window, and after `apt purge` nothing is left
-                but the user's files
+                them, an ordinary user goes through docs/tutorial.md, opens the window, newer packages are installed while a
+                program below `respike exec` counts, and after `apt purge` nothing is left but the user's files
     tarball     cpack's archive, unpacked into a folder with blanks in its path, and the libraries that README names: the
                 tutorial and the window again
 
@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 import gcc_sources  # noqa: F401  (its folders of modules)
@@ -29,7 +30,7 @@ LONGEST = 7200.0  # seconds of a build
 WORK = runner.WORK / "install"
 # What the tutorial asks for, and a display.
 INCLUDED = "mount,gcc,libc6-dev,gdb,dpkg-dev,ca-certificates,xvfb,xauth,x11-utils,procps"
-KEPT = re.compile(r"/(proc|sys|dev|run|tmp|home|var/(lib/(dpkg|apt|systemd)|cache|log)|etc/ld\.so\.cache|debs|root)(/|$|-)")
+KEPT = re.compile(r"/(proc|sys|dev|run|tmp|home|var/(lib/(dpkg|apt|systemd)|cache|log)|etc/ld\.so\.cache|debs|newer|root)(/|$|-)")
 USER, HOME = "1000", "/home/me"
 
 
@@ -163,6 +164,65 @@ def built_twice():
     return files
 
 
+# Waits for a file when its argument is `wait`.
+WAITING = """
+#include <stdio.h>
+#include <unistd.h>
+int main(int count, char **words) {
+  if (count > 1) {
+    fclose(fopen("started", "w"));
+    while (access("go", F_OK) != 0) usleep(10000);
+  }
+  return 0;
+}
+"""
+
+
+def make_newer(root):
+    """The same packages with a higher version, in /newer below the root."""
+    made = root.folder / "newer"
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir()
+    for file in sorted((root.folder / "debs").glob("*.deb")):
+        content = made / "content"
+        packages.checked(["dpkg-deb", "-R", file, content], made)
+        control = content / "DEBIAN" / "control"
+        text = re.sub(r"^(Version: .*)$", r"\1+newer", control.read_text(), flags=re.M)
+        control.write_text(re.sub(r"(respike[\w-]* \(= [^)]+)\)", r"\1+newer)", text))
+        packages.checked(["dpkg-deb", "--root-owner-group", "-Znone", "-b", content, made / file.name], made)
+        shutil.rmtree(content)
+
+
+def upgrade_meanwhile(root):
+    """Newer packages take the places of those by which a command runs and a program counts: the program goes on, its next
+    start is counted, too, and the newer `respike` knows both runs."""
+    make_newer(root)
+    root.ok("rm -rf ~/upgrade && mkdir ~/upgrade", user=USER, folder=HOME)
+    folder = f"{HOME}/upgrade"
+    (root.folder / folder[1:] / "waiting.c").write_text(WAITING)
+    root.ok("gcc -O2 -Wl,-q waiting.c -o waiting && respike register waiting && respike instrument waiting", user=USER, folder=folder)
+    outcomes = []
+    command = "respike exec sh -c './waiting wait && ./waiting'"
+    thread = threading.Thread(target=lambda: outcomes.append(root.run(command, user=USER, folder=folder)))
+    thread.start()
+    limit = time.monotonic() + 60
+    while not (root.folder / folder[1:] / "started").exists() and time.monotonic() < limit and thread.is_alive():
+        time.sleep(0.1)
+    try:
+        root.ok("apt-get install -q -y --no-install-recommends /newer/*.deb")
+        versions = root.ok("dpkg-query -W -f '${Package} ${Version}\\n' 'respike*'").splitlines()
+        expect(len(versions) == 3 and all(line.endswith("+newer") for line in versions), f"{versions}")
+    finally:
+        (root.folder / folder[1:] / "go").touch()
+        thread.join()
+    (outcome,) = outcomes
+    expect(outcome.status == 0 and b"2 runs of waiting were counted" in outcome.stderr, f"{outcome}")
+    said = root.ok("respike optimize waiting && respike run waiting && respike show waiting", user=USER, folder=folder)
+    expect("2 runs" in said, said)
+    print("upgraded while a program below `respike exec` counted", flush=True)
+    shutil.rmtree(root.folder / "newer")
+
+
 def check_packages(folder):
     """`folder`: packages that were built already; None: they are built here."""
     files = sorted(folder.glob("respike*.deb")) if folder else built_twice()
@@ -180,6 +240,7 @@ def check_packages(folder):
     root.follow_tutorial()
     root.open_window()
     print("tutorial and window: as an ordinary user", flush=True)
+    upgrade_meanwhile(root)
     root.ok(remove)
     left = set(root.ok(listed).splitlines()) - set(installed.splitlines())
     expect(not left, f"packages are left: {left}")
