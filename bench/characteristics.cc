@@ -1,5 +1,5 @@
 // Prints what kind of program a profile shows, as JSON: the numbers behind figures 2 to 6 of the
-// Spike paper (environment/characteristics.h).
+// Spike paper (views/characteristics.h).
 //
 //   bench_characteristics IMAGE PROFILE
 //
@@ -17,12 +17,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "environment/characteristics.h"
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/error.h"
 #include "optimizer/image/image.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/profile/annotate.h"
+#include "views/characteristics.h"
 
 namespace respike {
 namespace {

@@ -30,7 +30,7 @@
 #include <deque>
 #include <string>
 
-#include "simulator/qemu_plugin.h"
+#include "measure/plugins/qemu_plugin.h"
 
 namespace {
 

@@ -12,11 +12,11 @@
 #include <random>
 #include <vector>
 
-#include "simulator/ia64/floating_arithmetic.h"
-#include "simulator/ia64/floating_parallel.h"
-#include "simulator/ia64/integer_arithmetic.h"
+#include "emulators/ia64/floating_arithmetic.h"
+#include "emulators/ia64/floating_parallel.h"
+#include "emulators/ia64/integer_arithmetic.h"
 
-namespace respike::simulator::ia64 {
+namespace respike::emulator::ia64 {
 namespace {
 
 struct Triple {
@@ -96,10 +96,10 @@ void add_all() {
 }
 
 }  // namespace
-}  // namespace respike::simulator::ia64
+}  // namespace respike::emulator::ia64
 
 int main(int argc, char** argv) {
-  respike::simulator::ia64::add_all();
+  respike::emulator::ia64::add_all();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

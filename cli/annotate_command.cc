@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "applications/file_checks.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
-#include "environment/file_checks.h"
-#include "environment/fitting.h"
-#include "environment/source_counts.h"
-#include "environment/source_text.h"
 #include "optimizer/debug/debug_file.h"
+#include "optimizer/profile/matching/carried_profile.h"
+#include "views/source_counts.h"
+#include "views/source_text.h"
 
 namespace respike::cli {
 namespace {

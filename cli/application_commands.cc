@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <exception>
 
+#include "applications/descriptions.h"
+#include "applications/image_content.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"
 #include "cli/time_limit.h"
-#include "environment/describing.h"
-#include "environment/image_content.h"
 #include "optimizer/base/error.h"
 
 namespace respike::cli {

@@ -8,8 +8,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "applications/environment.h"
 #include "cli/messages.h"
-#include "environment/environment.h"
 
 namespace respike::cli {
 

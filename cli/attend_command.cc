@@ -1,5 +1,5 @@
 // respike attend: pieces of work that the attendant of running programs calls for
-// (environment/attending.cc). Hidden from --help: nobody else has a use for it. What it has to tell
+// (applications/attendant_duties.cc). Hidden from --help: nobody else has a use for it. What it has to tell
 // the user waits for the next command.
 
 #include <fcntl.h>
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "applications/descriptions.h"
 #include "cli/application_commands.h"
 #include "cli/arguments.h"
 #include "cli/messages.h"
-#include "environment/describing.h"
 
 namespace respike::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "applications/file_checks.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
-#include "environment/file_checks.h"
 #include "instrument/collect.h"
 
 namespace respike::cli {

@@ -13,34 +13,34 @@
 #include <string_view>
 #include <vector>
 
+#include "applications/comparison.h"
 #include "cli/application_commands.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/measuring.h"
-#include "environment/comparing.h"
+#include "measure/windows_program.h"
 #include "optimizer/base/error.h"
-#include "simulator/windows_program.h"
 #include "tas/interception.h"
 #include "tas/libraries.h"
 
 namespace respike::cli {
 namespace {
 
-using simulator::Comparison;
-using simulator::ModelInfo;
-using simulator::TimeComparison;
-using simulator::Trials;
+using measure::Comparison;
+using measure::ModelInfo;
+using measure::TimeComparison;
+using measure::Trials;
 
 constexpr size_t kProcedures = 10;  // of the largest gains, and of the largest losses
 
 struct CompareArguments {
-  std::string model;               // empty: by the program; or simulator::kNative
+  std::string model;               // empty: by the program; or measure::kNative
   std::string before, after;       // `after` empty: `before` is an application
   std::vector<std::string> words;  // arguments of both
   bool json = false;
   bool csv = false;
   bool explain = false;  // all figures, not only the main ones
-  simulator::Driver driver;
+  measure::Driver driver;
 };
 
 // ---- two files ----
@@ -59,22 +59,22 @@ void compare_files(const CompareArguments& arguments) {
   std::string why_timed;
   const bool driven = !arguments.driver.command.empty();
   const ModelInfo* const model =
-      driven ? nullptr : simulator::model_for(before, arguments.model, &why_timed);
-  simulator::Workload workload{.arguments = arguments.words, .driver = arguments.driver};
-  if (!simulator::is_for_windows(before))  // the test world has no libraries beside the program
+      driven ? nullptr : measure::model_for(before, arguments.model, &why_timed);
+  measure::Workload workload{.arguments = arguments.words, .driver = arguments.driver};
+  if (!measure::is_for_windows(before))  // the test world has no libraries beside the program
     workload.variables = variables_to_find_libraries(after, before);
   const auto enter = measure_originals();
   if (model != nullptr) {
-    const Comparison c = simulator::compare(*model, {.program = before, .enter = enter},
-                                            {.program = after, .enter = enter}, workload);
+    const Comparison c = measure::compare(*model, {.program = before, .enter = enter},
+                                          {.program = after, .enter = enter}, workload);
     if (arguments.json)
       fmt::print("{}\n", text_of(to_json(c)));
     else
       print_comparison(c, arguments.explain);
     return judge(c, arguments);
   }
-  const TimeComparison c = simulator::compare_times({.program = before, .enter = enter},
-                                                    {.program = after, .enter = enter}, workload);
+  const TimeComparison c = measure::compare_times({.program = before, .enter = enter},
+                                                  {.program = after, .enter = enter}, workload);
   note_times(why_timed, c.before.uncounted);
   if (arguments.json)
     fmt::print("{}\n", text_of(to_json(c)));
@@ -239,7 +239,7 @@ struct CheckArguments {
   std::vector<std::string> words;
   size_t runs = 0;
   bool json = false;
-  simulator::Driver driver;
+  measure::Driver driver;
 };
 
 /// Of a server what is named is the driver's; and how the server ended was compared, too.
@@ -257,9 +257,9 @@ std::string_view name_of(Trials::Compared compared) {
   return {};
 }
 
-void print(const ApplicationCheck& check, const simulator::Driver& driver) {
+void print(const ApplicationCheck& check, const measure::Driver& driver) {
   const Trials& trials = check.trials;
-  const simulator::Costs& costs = trials.costs;
+  const measure::Costs& costs = trials.costs;
   print_heading(trials.modelled ? "cycles" : "microseconds");
   print_row("least", std::ranges::min(costs.before), std::ranges::min(costs.after));
   print_row("median", costs.median_before(), costs.median_after());
@@ -321,7 +321,7 @@ CLI::Validator shell_command() {
 }
 
 /// For servers.
-void add_driver_options(CLI::App& command, simulator::Driver& driver) {
+void add_driver_options(CLI::App& command, measure::Driver& driver) {
   CLI::Option* with =
       command
           .add_option("--driver", driver.command,

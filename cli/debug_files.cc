@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "applications/file_checks.h"
 #include "cli/arguments.h"
-#include "environment/file_checks.h"
 
 namespace respike::cli {
 

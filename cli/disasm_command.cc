@@ -9,17 +9,18 @@
 #include <string>
 #include <vector>
 
+#include "applications/file_checks.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
-#include "environment/code_view.h"
-#include "environment/file_checks.h"
-#include "environment/fitting.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/procedure_name.h"
 #include "optimizer/ir/text/text.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/listing.h"
-#include "optimizer/pipeline.h"
+#include "optimizer/profile/annotate.h"
+#include "optimizer/profile/matching/carried_profile.h"
+#include "views/code_view.h"
 
 namespace respike::cli {
 namespace {

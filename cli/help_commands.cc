@@ -11,6 +11,9 @@
 #include <filesystem>
 #include <set>
 
+#include "applications/descriptions.h"
+#include "applications/environment.h"
+#include "applications/life.h"
 #include "cli/application_commands.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
@@ -18,9 +21,6 @@
 #include "cli/description.h"
 #include "cli/manual.h"
 #include "cli/messages.h"
-#include "environment/describing.h"
-#include "environment/environment.h"
-#include "environment/life.h"
 #include "optimizer/base/error.h"
 #include "optimizer/profile/profile_set.h"
 

@@ -8,22 +8,22 @@
 #include <string>
 #include <vector>
 
+#include "applications/file_checks.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/debug_files.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
-#include "environment/file_checks.h"
-#include "environment/fingerprint.h"
-#include "environment/fitting.h"
-#include "environment/image_info.h"
-#include "environment/verifying.h"
+#include "optimizer/fingerprint.h"
 #include "optimizer/image/image.h"
 #include "optimizer/image/provenance.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/machine.h"
 #include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/profile/matching/carried_profile.h"
+#include "views/image_info.h"
+#include "views/verification.h"
 
 namespace respike::cli {
 namespace {
@@ -191,18 +191,18 @@ Json cost_to_json(const Forecast::Cost& cost) {
 
 Json forecast_to_json(const OptimizeResult& result) {
   Json procedures = Json::array();
-  for (const Forecast::Change& each : result.forecast.procedures)
+  for (const Forecast::Change& each : result.gain.forecast.procedures)
     procedures.push_back({{"name", each.name},
                           {"instructions_before", each.input.instructions},
                           {"instructions_after", each.output.instructions},
                           {"taken_branches_before", each.input.taken},
                           {"taken_branches_after", each.output.taken},
                           {"other_order", each.kept}});
-  return {{"left_as_it_is", result.left_as_it_is},
-          {"missed_gain", result.missed_gain},
-          {"before", cost_to_json(result.forecast.input)},
-          {"after", cost_to_json(result.forecast.output)},
-          {"unknown_calls", result.forecast.unknown_calls},
+  return {{"left_as_it_is", result.gain.left_as_it_is},
+          {"missed_gain", result.gain.missed_gain},
+          {"before", cost_to_json(result.gain.forecast.input)},
+          {"after", cost_to_json(result.gain.forecast.output)},
+          {"unknown_calls", result.gain.forecast.unknown_calls},
           {"procedures", std::move(procedures)}};
 }
 
@@ -331,7 +331,7 @@ void run_optimize(OptimizeArguments& arguments) {
   }
   write_files(outputs);
   if (result.annotated.entered != 0)
-    fmt::print("expected of this image's code by the profile: {}\n", describe_gain(result));
+    fmt::print("expected of this image's code by the profile: {}\n", describe(result.gain));
   print_warnings(diagnostics);
 }
 

@@ -10,15 +10,15 @@
 
 #include <fmt/format.h>
 
+#include "applications/file_checks.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/debug_files.h"
 #include "cli/messages.h"
 #include "cli/progress_bar.h"
-#include "environment/file_checks.h"
-#include "environment/fitting.h"
 #include "instrument/instrument.h"
 #include "optimizer/base/deferred_signals.h"
+#include "optimizer/profile/matching/carried_profile.h"
 
 namespace respike::cli {
 namespace {

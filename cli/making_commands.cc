@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "applications/descriptions.h"
 #include "cli/application_commands.h"
 #include "cli/arguments.h"
-#include "environment/describing.h"
 
 namespace respike::cli {
 namespace {

@@ -11,22 +11,22 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/measuring.h"
+#include "measure/attribution.h"
+#include "measure/symbol_names.h"
 #include "optimizer/base/error.h"
-#include "simulator/attribution.h"
-#include "simulator/symbol_names.h"
 
 namespace respike::cli {
 namespace {
 
-using simulator::Measurement;
-using simulator::ModelInfo;
-using simulator::Share;
-using simulator::Times;
+using measure::Measurement;
+using measure::ModelInfo;
+using measure::Share;
+using measure::Times;
 
 constexpr size_t kProcedures = 20;  // that the table has
 
 struct MeasureArguments {
-  std::string model;               // empty: by the program; or simulator::kNative
+  std::string model;               // empty: by the program; or measure::kNative
   std::vector<std::string> words;  // the program and its arguments
   std::string by;                  // image, procedure or empty
   bool json = false;
@@ -35,11 +35,11 @@ struct MeasureArguments {
 void print_measurement(const Measurement& m) {
   fmt::print("{:<22}  {}\n", "model", m.model);
   const double instructions = static_cast<double>(m.events.instructions);
-  for (const simulator::Figure& figure : m.figures)
+  for (const measure::Figure& figure : m.figures)
     fmt::print("{:<22}  {:>17}  {:>8.2f} per 100 instructions\n", figure.label,
                grouped(figure.number), 100.0 * static_cast<double>(figure.number) / instructions);
   fmt::print("\n");
-  for (const simulator::Component& component : m.components)
+  for (const measure::Component& component : m.components)
     fmt::print("{:<22}  {:>17}  {:>8} of the cycles\n", component.name, grouped(component.cycles),
                percent(static_cast<double>(component.cycles), static_cast<double>(m.cycles)));
 }
@@ -49,9 +49,9 @@ void print_times(const Times& times) {
   fmt::print("{:<22}  {:>17}  microseconds of processor time\n", "least", grouped(times.least()));
   fmt::print("{:<22}  {:>17}  half of the runs: {} to {}\n", "median", grouped(times.median()),
              grouped(times.lower()), grouped(times.upper()));
-  const auto events = simulator::hardware_events();
+  const auto events = measure::hardware_events();
   for (size_t i = 0; i < events.size(); ++i)
-    if (const auto median = simulator::median_of(times.counts, i))
+    if (const auto median = measure::median_of(times.counts, i))
       fmt::print("{:<22}  {:>17}  counted by the processor, median\n", events[i].label,
                  grouped(*median));
 }
@@ -68,7 +68,7 @@ Shares shares_of(const MeasureArguments& arguments, const ModelInfo& model, cons
   if (arguments.by.empty()) return shares;
   shares.images = shares_by_image(model, m);
   if (arguments.by == "procedure")
-    shares.procedures = shares_by_procedure(model, m, simulator::SymbolsOfImages());
+    shares.procedures = shares_by_procedure(model, m, measure::SymbolsOfImages());
   return shares;
 }
 
@@ -109,16 +109,16 @@ Json json_of(const Measurement& m, const Shares& shares) {
 
 void run_measure(const MeasureArguments& arguments) {
   const std::string& program = arguments.words.front();
-  const simulator::ProgramRun run{.program = program,
-                                  .argv0 = program,
-                                  .arguments = {arguments.words.begin() + 1, arguments.words.end()},
-                                  .enter = measure_originals(),
-                                  .places = !arguments.by.empty()};
+  const measure::ProgramRun run{.program = program,
+                                .argv0 = program,
+                                .arguments = {arguments.words.begin() + 1, arguments.words.end()},
+                                .enter = measure_originals(),
+                                .places = !arguments.by.empty()};
   std::string why_timed;
-  const ModelInfo* model = simulator::model_for(program, arguments.model, &why_timed);
+  const ModelInfo* model = measure::model_for(program, arguments.model, &why_timed);
   int exit_status = 0;
   if (model != nullptr) {
-    const Measurement measured = simulator::measure(*model, run);
+    const Measurement measured = measure::measure_run(*model, run);
     const Shares shares = shares_of(arguments, *model, measured);
     exit_status = measured.exit_status;
     if (arguments.json) {
@@ -132,7 +132,7 @@ void run_measure(const MeasureArguments& arguments) {
       throw Error(fmt::format("{}, which would tell where cycles go",
                               why_timed.empty() ? "--native leaves out the model" : why_timed),
                   program);
-    const Times times = simulator::time_runs(run);
+    const Times times = measure::time_runs(run);
     exit_status = times.exit_status;
     note_times(why_timed, times.uncounted);
     if (arguments.json)

@@ -15,16 +15,16 @@
 
 namespace respike::cli {
 
-using simulator::Comparison;
-using simulator::TimeComparison;
+using measure::Comparison;
+using measure::TimeComparison;
 
 // ---- JSON ----
 
-Json to_json(const simulator::Measurement& m) {
+Json to_json(const measure::Measurement& m) {
   Json result = {{"model", m.model}};
-  for (const simulator::Figure& figure : m.figures) result[std::string(figure.key)] = figure.number;
+  for (const measure::Figure& figure : m.figures) result[std::string(figure.key)] = figure.number;
   Json breakdown = Json::object();
-  for (const simulator::Component& component : m.components)
+  for (const measure::Component& component : m.components)
     breakdown[std::string(component.name)] = component.cycles;
   result["breakdown"] = std::move(breakdown);
   result["processes"] = m.processes;
@@ -32,16 +32,16 @@ Json to_json(const simulator::Measurement& m) {
   return result;
 }
 
-Json to_json(const simulator::Times& times) {
+Json to_json(const measure::Times& times) {
   Json result = {{"runs", times.runs()},
                  {"least_microseconds", times.least()},
                  {"median_microseconds", times.median()},
                  {"lower_quartile_microseconds", times.lower()},
                  {"upper_quartile_microseconds", times.upper()},
                  {"exit_status", times.exit_status}};
-  const auto events = simulator::hardware_events();
+  const auto events = measure::hardware_events();
   for (size_t i = 0; i < events.size(); ++i)
-    if (const auto median = simulator::median_of(times.counts, i))
+    if (const auto median = measure::median_of(times.counts, i))
       result["counted"][std::string(events[i].key)] = *median;
   return result;
 }
@@ -100,7 +100,7 @@ std::string speedups(const Comparison& c, bool explain) {
 }
 
 /// Whether a figure is one of those that every model has and that explain most of a difference.
-bool is_main_figure(const simulator::Figure& figure) {
+bool is_main_figure(const measure::Figure& figure) {
   constexpr std::string_view kMain[] = {"instructions", "cycles",        "taken_branches",
                                         "mispredicts",  "icache_misses", "itb_misses"};
   return std::ranges::find(kMain, figure.key) != std::end(kMain);
@@ -129,11 +129,11 @@ void print_comparison(const TimeComparison& c) {
   print_row("median", before.median(), after.median());
   print_row("a quarter takes less", before.lower(), after.lower());
   print_row("a quarter takes more", before.upper(), after.upper());
-  const auto events = simulator::hardware_events();
+  const auto events = measure::hardware_events();
   bool has_counts = false;
   for (size_t i = 0; i < events.size(); ++i) {
-    const auto first = simulator::median_of(before.counts, i);
-    const auto second = simulator::median_of(after.counts, i);
+    const auto first = measure::median_of(before.counts, i);
+    const auto second = measure::median_of(after.counts, i);
     if (!first || !second) continue;
     if (!std::exchange(has_counts, true)) fmt::print("\nmedians of what the processor counted\n");
     print_row(events[i].label, *first, *second);
@@ -174,7 +174,7 @@ std::function<void()> measure_originals() {
 
 void add_model_options(CLI::App& command, std::string& model) {
   std::vector<std::string> names;
-  for (const simulator::ModelInfo& info : simulator::models()) names.emplace_back(info.name);
+  for (const measure::ModelInfo& info : measure::models()) names.emplace_back(info.name);
   CLI::Option* named =
       command
           .add_option("--model", model,
@@ -182,7 +182,7 @@ void add_model_options(CLI::App& command, std::string& model) {
           ->check(one_of(names));
   command
       .add_flag_callback(
-          "--native", [&model] { model = simulator::kNative; },
+          "--native", [&model] { model = measure::kNative; },
           "no model: run on this host's processor, several times, and read its counters or time it")
       ->excludes(named);
 }

@@ -10,8 +10,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/messages.h"
-#include "simulator/run.h"
-#include "simulator/timing.h"
+#include "measure/run.h"
+#include "measure/timing.h"
 
 namespace respike::cli {
 
@@ -22,10 +22,10 @@ void note_times(const std::string& why_timed, const std::string& uncounted);
 /// What tables call memory without a file in which code ran.
 constexpr const char* kNoFile = "(code without a file)";
 
-Json to_json(const simulator::Measurement& measurement);
-Json to_json(const simulator::Times& times);
-Json to_json(const simulator::Comparison& comparison);
-Json to_json(const simulator::TimeComparison& comparison);
+Json to_json(const measure::Measurement& measurement);
+Json to_json(const measure::Times& times);
+Json to_json(const measure::Comparison& comparison);
+Json to_json(const measure::TimeComparison& comparison);
 
 /// The change from the first number to the second, as a share of the first: "-7.40%".
 std::string change(uint64_t before, uint64_t after);
@@ -34,8 +34,8 @@ void print_heading(std::string_view label);
 void print_row(std::string_view label, uint64_t before, uint64_t after);
 
 /// Figures, speedup, and whether the output is the same. `explain`: all figures.
-void print_comparison(const simulator::Comparison& comparison, bool explain);
-void print_comparison(const simulator::TimeComparison& comparison);
+void print_comparison(const measure::Comparison& comparison, bool explain);
+void print_comparison(const measure::TimeComparison& comparison);
 
 void note_exit_status(const char* whose, int status);
 
@@ -43,7 +43,7 @@ void note_exit_status(const char* whose, int status);
 /// sessions. Returns what makes their world (ProgramRun::enter).
 std::function<void()> measure_originals();
 
-/// --model NAME and --native, which is simulator::kNative.
+/// --model NAME and --native, which is measure::kNative.
 void add_model_options(CLI::App& command, std::string& model);
 
 /// A text as a cell of a file of comma-separated values.

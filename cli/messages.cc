@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "environment/file_checks.h"
+#include "applications/file_checks.h"
 #include "optimizer/base/error.h"
 
 namespace respike::cli {

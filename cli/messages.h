@@ -13,8 +13,8 @@
 #include "optimizer/base/number_text.h"
 #include "optimizer/image/image.h"
 #include "optimizer/machine/listing.h"
-#include "optimizer/pipeline.h"
-#include "profiledb/matching/match.h"
+#include "optimizer/profile/matching/match.h"
+#include "optimizer/report/summary.h"
 
 namespace CLI {
 class App;

@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "applications/file_checks.h"
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
-#include "environment/file_checks.h"
-#include "environment/fitting.h"
-#include "environment/profile_figures.h"
-#include "environment/profile_losses.h"
+#include "optimizer/profile/matching/carried_profile.h"
 #include "optimizer/profile/profile_set.h"
+#include "views/profile_figures.h"
+#include "views/profile_losses.h"
 
 namespace respike::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include <memory>
 #include <optional>
 
+#include "applications/descriptions.h"
 #include "cli/application_commands.h"
 #include "cli/arguments.h"
-#include "environment/describing.h"
 #include "tas/interception.h"
 
 namespace respike::cli {

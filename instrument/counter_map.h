@@ -13,9 +13,9 @@
 
 #include "instrument/runtime/counter_file.h"
 #include "optimizer/image/image.h"
-#include "optimizer/left_out.h"
 #include "optimizer/profile/flow_graph.h"
 #include "optimizer/profile/profile.h"
+#include "optimizer/report/left_out.h"
 
 namespace respike {
 

@@ -38,12 +38,12 @@
 #include "optimizer/image/imports.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/layout/orders.h"
-#include "optimizer/left_out.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/profile/annotate.h"
 #include "optimizer/profile/estimate.h"
 #include "optimizer/profile/signature.h"
 #include "optimizer/profile/switches.h"
+#include "optimizer/report/left_out.h"
 
 namespace respike {
 namespace {

@@ -12,8 +12,8 @@
 #include "optimizer/base/diagnostics.h"
 #include "optimizer/base/steps.h"
 #include "optimizer/image/image.h"
-#include "optimizer/pipeline.h"
 #include "optimizer/profile/profile.h"
+#include "optimizer/report/summary.h"
 
 namespace respike {
 

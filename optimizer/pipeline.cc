@@ -1,33 +1,29 @@
-// The pipeline is straight: optimize() at the end of this file calls make_draft(), which lifts and
-// changes the program and chooses an order, then emission, then the comparison of what was written
-// with the input. Nothing but the named steps changes the program; unless Respike was built without
-// RESPIKE_CHECKS, the invariants of the IR are checked where they are claimed.
+// The pipeline is the list of passes in optimize(), at the end of this file, in their order. Nothing
+// but the named passes changes the program; unless Respike was built without RESPIKE_CHECKS, the
+// invariants of the IR are checked where they are claimed.
 //
-// Example: with a profile in which a loop runs often, make_draft() counts the loop's blocks, drops
-// no-ops from them, and puts them in a row at the front of the text. If that would cost more than
-// the order of the input, make_gainful_draft() makes another draft in which the procedure stays.
+// Example: with a profile in which a loop runs often, the loop's blocks get counts, lose their
+// no-ops, and stand in a row at the front of the text. If that would cost more than the order of the
+// input, the list is gone through again, and the loop's procedure stays.
 
 #include "optimizer/pipeline.h"
 
 #include <malloc.h>
 
 #include <algorithm>
-#include <cmath>
-#include <unordered_map>
+#include <optional>
 #include <utility>
+#include <vector>
 
-#include <fmt/format.h>
-
-#include "optimizer/changes.h"
 #include "optimizer/check/broken_rules.h"
 #include "optimizer/check/invariants.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/debug/debug_file.h"
 #include "optimizer/ir/procedure_name.h"
-#include "optimizer/layout/orders.h"
-#include "optimizer/left_out.h"
+#include "optimizer/layout/profitable.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/profile/static_counts.h"
+#include "optimizer/replay/changes.h"
 #include "optimizer/transform/gp_loads.h"
 #include "optimizer/transform/import_calls.h"
 #include "optimizer/transform/nops.h"
@@ -64,35 +60,6 @@ void set_counts(Program& program, const OptimizeOptions& options, OptimizeResult
   set_static_counts(program, *calls);
 }
 
-/// The wanted layout or, where that costs more than the input, one that keeps procedures together
-/// in the input's order, if it costs less.
-Layout make_profiled_layout(const Program& program, const LayoutOptions& wanted,
-                            bool only_if_gained, std::span<const ExecutedCode> input,
-                            Forecast* forecast) {
-  Layout layout = profiled_layout(program, wanted, input, forecast);
-  if (!only_if_gained || forecast == nullptr || !forecast->is_costlier()) return layout;
-  Forecast other;
-  Layout instead = profiled_layout(program, {.blocks = wanted.blocks}, input, &other);
-  if (other.output.cycles >= forecast->output.cycles) return layout;
-  *forecast = std::move(other);
-  return instead;
-}
-
-Layout make_layout(const Program& program, const OptimizeOptions& options,
-                   std::span<const ExecutedCode> input, Forecast* forecast) {
-  switch (options.order) {
-    case OptimizeOptions::Order::original:
-      return original_layout(program);
-    case OptimizeOptions::Order::random:
-      return random_layout(program, options.seed);
-    case OptimizeOptions::Order::scatter:
-      return scattered_layout(program, options.seed);
-    case OptimizeOptions::Order::profiled:
-      return make_profiled_layout(program, options.layout, options.only_if_gained, input, forecast);
-  }
-  return {};
-}
-
 /// A program in its new order, to be written.
 struct Draft {
   Program program;
@@ -101,71 +68,30 @@ struct Draft {
   std::vector<ProcedureId> left_out;  // by the user's wish, and because they would cost more
 };
 
-/// Pins what the user does not want rewritten, and `unwanted`; the list of both, ascending.
+/// Pins what the user does not want rewritten, and `losing`; the list of both, ascending.
 std::vector<ProcedureId> pin_left_out(Program& program, const OptimizeOptions& options,
-                                      const std::vector<ProcedureId>& unwanted) {
+                                      const std::vector<ProcedureId>& losing) {
   std::vector<ProcedureId> left_out = left_out_procedures(program, options);
   pin(program, left_out);
-  pin(program, unwanted, kNoGain);
-  left_out.insert(left_out.end(), unwanted.begin(), unwanted.end());
+  pin(program, losing, kNoGain);
+  left_out.insert(left_out.end(), losing.begin(), losing.end());
   std::sort(left_out.begin(), left_out.end());
   return left_out;
 }
 
-/// Removes and replaces instructions: more of them where a profile says what is hot.
-void change_instructions(Draft& draft, const OptimizeOptions& options, OptimizeResult& result,
-                         std::optional<CallGraph> calls, Steps& steps) {
-  Program& program = draft.program;
-  const bool profiled = result.annotated.entered != 0;
-  draft.gp_loads = drop_gp_loads(program, calls);
-  result.dropped_gp_loads = draft.gp_loads.loads.size();
-  result.dropped_nops = drop_nops(program);
-  // Unwinders that read prologs would not understand a prolog in pieces.
-  const UnwindFormat* unwind = unwind_format_of(*program.image);
-  const bool hot_cold = options.hot_cold && (unwind == nullptr || !unwind->reads_prologs);
-  if (profiled && hot_cold) {
-    steps.begin("hot-cold");
-    result.hot_cold = optimize_hot_cold(program, {}, std::move(calls));
-    forget_changed(draft.gp_loads, result.hot_cold.parts);
-  }
-  if (profiled && hot_cold) {
-    result.direct_imports = call_imports_directly(program);
-    result.copied_tails = copy_tails(program).tails;
-  }
-  if (profiled) result.changed_hints = predict_branches(program);
-}
-
-/// `unwanted`: procedures that are to stay as they are, since they would cost more. The step "lift"
-/// has begun.
-Draft make_draft(const Image& image, const OptimizeOptions& options,
-                 const std::vector<ProcedureId>& unwanted, OptimizeResult& result,
-                 Diagnostics& diagnostics, Steps& steps) {
-  Draft draft{.program = lift(image, diagnostics), .layout = {}, .gp_loads = {}, .left_out = {}};
-  Program& program = draft.program;
-  require_invariants(program);
-  draft.left_out = pin_left_out(program, options, unwanted);  // no other procedure gets pinned
+void warn_if_nothing_moves(const Program& program, const OptimizeOptions& options,
+                           Diagnostics& diagnostics) {
   const auto movable = [](const Procedure& procedure) { return procedure.movable(); };
-  if (unwanted.empty() && (!options.only.empty() || !options.skip.empty()) &&
+  if ((!options.only.empty() || !options.skip.empty()) &&
       std::ranges::none_of(program.procedures, movable))
     diagnostics.warn("nothing moves: no procedure is left that may be moved and is not skipped");
+}
 
-  std::vector<ExecutedCode> executed;  // in the input, for the forecast
-  if (options.order == OptimizeOptions::Order::profiled) {
-    steps.begin("counts");
-    std::optional<CallGraph> calls;  // right until a pass changes calls; made by who needs it first
-    set_counts(program, options, result, diagnostics, calls);
-    result.warning = describe_opaque(program);
-    executed = executed_in_input(program);
-    change_instructions(draft, options, result, std::move(calls), steps);
-    require_invariants(program);  // from here on no instruction changes
-  }
-
-  steps.begin("layout");
-  Forecast* forecast = result.annotated.entered != 0 ? &result.forecast : nullptr;
-  draft.layout = make_layout(program, options, executed, forecast);
-  copy_prologs(program, draft.layout);
-  require_invariants(program, &draft.layout);
-  return draft;
+/// Whether hot procedures get hot and cold parts.
+bool may_part(const Program& program, const OptimizeOptions& options) {
+  // Unwinders that read prologs would not understand a prolog in pieces.
+  const UnwindFormat* unwind = unwind_format_of(*program.image);
+  return options.hot_cold && (unwind == nullptr || !unwind->reads_prologs);
 }
 
 /// The program as the image has it, with nothing that may move.
@@ -177,44 +103,15 @@ Draft make_copy(const Image& image, OptimizeResult& result) {
       procedure.state = Procedure::State::pinned;
       procedure.reason = kNoGain;
     }
-  result.left_as_it_is = true;
-  const double before = result.forecast.input.cycles;
-  result.missed_gain = before == 0 ? 0 : 1 - result.forecast.output.cycles / before;
-  result.forecast.output = result.forecast.input;
+  Gain& gain = result.gain;
+  gain.left_as_it_is = true;
+  const double before = gain.forecast.input.cycles;
+  gain.missed_gain = before == 0 ? 0 : 1 - gain.forecast.output.cycles / before;
+  gain.forecast.output = gain.forecast.input;
   result.dropped_gp_loads = result.dropped_nops = result.direct_imports = result.copied_tails =
       result.changed_hints = 0;
   result.hot_cold = {};
   return draft;
-}
-
-/// Procedures for which no order was found that costs no more than the input's, such as a loop
-/// whose end has a name of its own: the two are parted. Small losses are accepted.
-std::vector<ProcedureId> losing_procedures(const Forecast& forecast, const Program& program) {
-  constexpr double kLittle = 1e-4;  // of all cycles
-  const ExecutionCosts costs = program.machine->costs;
-  std::vector<ProcedureId> losing;
-  for (const Forecast::Change& each : forecast.procedures)
-    if (!program[each.procedure].enclosed &&  // without it, all of its kind would stay
-        each.output.cycles(costs) - each.input.cycles(costs) >
-            kLittle * forecast.input.executed.cycles(costs))
-      losing.push_back(each.procedure);
-  return losing;
-}
-
-/// A draft that costs nowhere more than the input, by the counts, and gains something in all; or
-/// the input as it is.
-Draft make_gainful_draft(const Image& image, const OptimizeOptions& options, OptimizeResult& result,
-                         Diagnostics& diagnostics, Steps& steps) {
-  steps.begin("lift", 0.0);
-  Draft draft = make_draft(image, options, {}, result, diagnostics, steps);
-  if (!options.only_if_gained || result.annotated.entered == 0) return draft;
-  const Machine& machine = *draft.program.machine;
-  if (const auto losing = losing_procedures(result.forecast, draft.program); !losing.empty()) {
-    Diagnostics ignored;  // said already
-    steps.begin("lift");
-    draft = make_draft(image, options, losing, result, ignored, steps);
-  }
-  return is_worth_it(result.forecast, machine) ? std::move(draft) : make_copy(image, result);
 }
 
 /// Takes the layout of the draft.
@@ -259,82 +156,6 @@ void count_procedures(const Program& program, OptimizeResult& result) {
 
 }  // namespace
 
-bool is_worth_it(const Forecast& forecast, const Machine& machine) {
-  constexpr double kMuch = 0.04;  // of the cycles
-  const double gain = forecast.input.cycles - forecast.output.cycles;
-  const double risk = forecast.unknown_calls * machine.icache.miss;
-  return gain > std::min(risk, kMuch * forecast.input.cycles);
-}
-
-std::vector<bool> procedures_named(const Program& program, const std::vector<std::string>& list) {
-  std::vector<bool> named(program.procedures.size());
-  if (list.empty()) return named;
-  std::unordered_multimap<std::string_view, ProcedureId> by_name;
-  by_name.reserve(program.procedures.size());
-  for (ProcedureId id = 0; id < program.procedures.size(); ++id)
-    by_name.emplace(program[id].name, id);
-  for (const std::string& text : list) {
-    const auto [first, last] = by_name.equal_range(text);
-    for (auto each = first; each != last; ++each) named[each->second] = true;
-    if (first != last) continue;  // names may have an @ of their own
-    const auto meant = split_addressed_name(text);
-    const auto at = std::lower_bound(
-        program.procedures.begin(), program.procedures.end(), meant ? meant->address : 0,
-        [](const Procedure& procedure, uint64_t a) { return procedure.address < a; });
-    if (!meant || at == program.procedures.end() || at->address != meant->address ||
-        at->name != meant->name)
-      throw Error(fmt::format("there is no procedure {}", text), program.image->path);
-    named[static_cast<size_t>(at - program.procedures.begin())] = true;
-  }
-  return named;
-}
-
-ProgramSummary summarize(const Program& program) {
-  ProgramSummary summary;
-  summary.procedures = program.procedures.size();
-  for (const Procedure& procedure : program.procedures) {
-    summary.text_bytes += procedure.size;
-    summary.blocks += procedure.blocks.size();
-    for (const BasicBlock& block : procedure.blocks)
-      for (const Instruction& instruction : block.instructions)
-        summary.instructions += instruction.is_pseudo() ? 0 : 1;
-    if (procedure.state == Procedure::State::opaque) {
-      summary.opaque_bytes += procedure.size;
-      summary.opaque.push_back({procedure.name, procedure.reason});
-    } else if (procedure.state == Procedure::State::pinned) {
-      summary.pinned.push_back({procedure.name, procedure.reason});
-    }
-  }
-  for (const RelocationTable& table : program.image->relocations)
-    summary.relocations += table.relocations.size();
-  return summary;
-}
-
-std::optional<std::string> describe_opaque(const Program& program) {
-  std::vector<LeftOut> opaque;
-  std::vector<uint64_t> others;
-  for (const Procedure& procedure : program.procedures)
-    if (is_worth_telling(program, procedure))
-      opaque.push_back({procedure.name, procedure.size});
-    else
-      others.push_back(procedure.size);
-  const auto text = describe_left_out(std::move(opaque), others, "is opaque and stays as it is");
-  if (!text) return std::nullopt;
-  return *text + "; image info says why";
-}
-
-AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics) {
-  const AnnotateResult result = annotate(program, profile);
-  if (result.entered != 0 && result.entered_matched == 0)
-    throw Error("the profile is of another program: it knows none of the procedures",
-                program.image->path);
-  if (result.entered_matched != result.entered)
-    diagnostics.warn(fmt::format(
-        "the profile is of another build: {} of its {} procedures that ran are known here",
-        result.entered_matched, result.entered));
-  return result;
-}
-
 OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
                         Diagnostics& diagnostics) {
   require_rewritable(image);
@@ -342,9 +163,64 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   OptimizeResult result;
   Steps steps(options.progress);  // the shares of time were measured on images of all sizes
 
-  // Lift, count, change instructions, lay out: until nothing costs more than in the input, if that
-  // is asked for.
-  Draft draft = make_gainful_draft(image, options, result, diagnostics, steps);
+  // The list is gone through once or, where procedures would cost more than in the input, again
+  // with these procedures as they are.
+  Draft draft;
+  std::vector<ProcedureId> losing;
+  for (bool again = false;; again = true) {
+    Diagnostics said_already;
+    Diagnostics& news = again ? said_already : diagnostics;
+    draft = {};
+    Program& program = draft.program;
+
+    // Code becomes procedures, blocks and references. From here on no other procedure gets pinned.
+    again ? steps.begin("lift") : steps.begin("lift", 0.0);
+    program = lift(image, news);
+    require_invariants(program);
+    draft.left_out = pin_left_out(program, options, losing);
+    warn_if_nothing_moves(program, options, news);
+
+    std::vector<ExecutedCode> executed;  // in the input, for the forecast
+    if (options.order == OptimizeOptions::Order::profiled) {
+      // Blocks and edges get counts, by the profile or by estimates.
+      steps.begin("counts");
+      std::optional<CallGraph>
+          calls;  // right until a pass changes calls; made by who needs it first
+      set_counts(program, options, result, news, calls);
+      const bool profiled = result.annotated.entered != 0;
+      result.warning = describe_opaque(program);
+      executed = executed_in_input(program);
+
+      // Instructions go that nothing needs, and more where a profile says what is hot.
+      draft.gp_loads = drop_gp_loads(program, calls);
+      result.dropped_gp_loads = draft.gp_loads.loads.size();
+      result.dropped_nops = drop_nops(program);
+      if (profiled && may_part(program, options)) {
+        steps.begin("hot-cold");
+        result.hot_cold = optimize_hot_cold(program, {}, std::move(calls));
+        forget_changed(draft.gp_loads, result.hot_cold.parts);
+        result.direct_imports = call_imports_directly(program);
+        result.copied_tails = copy_tails(program).tails;
+      }
+      if (profiled) result.changed_hints = predict_branches(program);
+      require_invariants(program);  // from here on no instruction changes
+    }
+
+    // Blocks get an order.
+    steps.begin("layout");
+    const bool counted = result.annotated.entered != 0;
+    draft.layout = make_layout(program, options, options.only_if_gained, executed,
+                               counted ? &result.gain.forecast : nullptr);
+    copy_prologs(program, draft.layout);
+    require_invariants(program, &draft.layout);
+
+    if (again || !options.only_if_gained || !counted) break;
+    losing = losing_procedures(result.gain.forecast, program);
+    if (losing.empty()) break;
+  }
+  if (options.only_if_gained && result.annotated.entered != 0 &&
+      !is_worth_it(result.gain.forecast, *draft.program.machine))
+    draft = make_copy(image, result);
 
   // Only addresses are open now. The note says what was changed, so that `verify` can follow.
   steps.begin("emit", 0.3);
@@ -358,24 +234,6 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   result.timings = steps.end();
   count_procedures(draft.program, result);
   return result;
-}
-
-std::string describe_gain(const OptimizeResult& result) {
-  if (result.left_as_it_is)
-    return result.missed_gain < 0.0005
-               ? "no gain; the code stays as it is"
-               : fmt::format("{:.1f}% fewer cycles, too small a gain; the code stays as it is",
-                             100 * result.missed_gain);
-  const auto change = [](double before, double after, std::string_view what) {
-    const double percent = before == 0 ? 0 : 100 * (after / before - 1);
-    return fmt::format("{:.1f}% {} {}", std::abs(percent), percent > 0 ? "more" : "fewer", what);
-  };
-  const Forecast::Cost &input = result.forecast.input, &output = result.forecast.output;
-  return fmt::format(
-      "{}, {}, {}",
-      change(input.executed.instructions, output.executed.instructions, "instructions"),
-      change(input.executed.taken, output.executed.taken, "taken direct branches"),
-      change(input.cycles, output.cycles, "cycles"));
 }
 
 }  // namespace respike

@@ -1,4 +1,4 @@
-// Finds libraries as the loader of respike-nt does (simulator/nt/modules.c).
+// Finds libraries as the loader of respike-nt does (emulators/nt/modules.c).
 //
 // A library is looked for in the program's folder, in the working folder, and in those of PATH,
 // whatever the case of its name; the folder of the library that needs it does not count. Libraries
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Those for which respike-nt stands in; as in simulator/nt/modules.c.
+/// Those for which respike-nt stands in; as in emulators/nt/modules.c.
 constexpr std::array<std::string_view, 4> kSystem = {"kernel32.dll", "ntdll.dll", "crtdll.dll",
                                                      "msvcrt.dll"};
 

@@ -10,7 +10,7 @@
 //   folder/1-... middle.dll  left alone     folder/1-middle.dll    imports from
 //   folder/2-counting.dll counting.dll  optimized    folder/2-counting.dll
 //
-// The loader is told which file is the version of which original (simulator/nt/substitutes.c): it
+// The loader is told which file is the version of which original (emulators/nt/substitutes.c): it
 // runs the version of the program, gives programs the paths of originals, and opens versions where
 // LoadLibrary() is asked for originals.
 //

@@ -3,7 +3,7 @@
 
 A file may include headers of its own folder and of the folders that its library links, directly or through
 others. Only profiledb/database* know SOCI. Names of machines belong to machine/, host/, the runtime
-folders, simulator/, the readers of containers, the interface's list of machines, the list and the folders of unwind
+folders, models/, measure/, emulators/, the readers of containers, the interface's list of machines, the list and the folders of unwind
 formats, and tests. Unwind formats are leaves: others see unwind/unwind.h alone, and no format sees another one. Numbers
 and headers of ELF belong to image/elf/; folders of programs that run on Linux may include its headers, the optimizer
 may not.
@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MACHINE = re.compile(r"alpha(?!bet)|ia_?64|x86_64|itanium", re.IGNORECASE)
-MACHINES_ALLOWED = ("optimizer/machine/", "host/", "instrument/runtime/", "tas/runtime/", "simulator/",
+MACHINES_ALLOWED = ("optimizer/machine/", "host/", "instrument/runtime/", "tas/runtime/", "models/", "measure/", "emulators/",
                     "tests/", "optimizer/image/elf/", "optimizer/image/pe/", "optimizer/image/ecoff/", "optimizer/base/machine_id.h", "optimizer/unwind/ia64/",
                     "optimizer/unwind/formats.cc")
 UNWIND = "optimizer/unwind/"
@@ -26,7 +26,7 @@ ELF = re.compile(r"""\b(SHT|SHF|SHN|PT|PF|DT|DF|STB|STT|STV|STO|ET|EM|EI|NT)_[A-
                      |BinaryFormat/ELF\.h|Object/ELF\w*\.h|\\177ELF|'E', 'L', 'F'|0x9026\b
                      |\b0x6(ffff|474e5)[0-9a-f]{3,4}\b|\b0x7000000[0-9a-f]\b""", re.VERBOSE)
 ELF_ALLOWED = {"optimizer/base/file_kind.cc": "tells people what a file is, whoever can read it"}
-ELF_INCLUDED = ("optimizer/image/", "tas/", "environment/", "simulator/")
+ELF_INCLUDED = ("optimizer/image/", "tas/", "applications/", "measure/", "emulators/")
 
 
 def libraries():
@@ -99,7 +99,8 @@ def main():
     links = libraries()
     allowed = closure(links)
     problems = [f"{folder} depends on itself" for folder in allowed if folder in allowed[folder]]
-    files = [p for top in ("optimizer", "host", "instrument", "profiledb", "tas", "environment", "gui", "simulator", "cli")
+    files = [p for top in ("optimizer", "host", "instrument", "profiledb", "tas", "views", "models", "measure",
+                         "emulators", "applications", "gui", "cli")
              for p in (ROOT / top).glob("**/*") if p.suffix in (".h", ".cc", ".c")]
     for file in files:
         name = str(file.relative_to(ROOT))

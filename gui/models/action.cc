@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "environment/describing.h"
-#include "environment/verifying.h"
+#include "applications/descriptions.h"
 #include "optimizer/base/error.h"
+#include "views/verification.h"
 
 namespace respike::gui {
 namespace {

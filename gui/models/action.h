@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "environment/environment.h"
+#include "applications/environment.h"
 
 namespace respike::gui {
 

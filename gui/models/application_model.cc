@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "environment/describing.h"
+#include "applications/descriptions.h"
 
 namespace respike::gui {
 namespace {

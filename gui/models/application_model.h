@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "environment/life.h"
+#include "applications/life.h"
 
 namespace respike::gui {
 

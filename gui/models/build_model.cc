@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "environment/describing.h"
+#include "applications/descriptions.h"
 #include "gui/models/profile_tables.h"
 #include "optimizer/base/number_text.h"
 

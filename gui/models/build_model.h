@@ -6,9 +6,9 @@
 #include <tuple>
 #include <vector>
 
-#include "environment/environment.h"
-#include "environment/image_info.h"
+#include "applications/environment.h"
 #include "gui/models/table_model.h"
+#include "views/image_info.h"
 
 namespace respike::gui {
 

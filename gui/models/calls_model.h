@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "environment/call_counts.h"
 #include "gui/models/procedure_model.h"
 #include "gui/models/table_model.h"
+#include "views/call_counts.h"
 
 namespace respike::gui {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "environment/characteristics.h"
 #include "gui/models/code_cache.h"
 #include "gui/models/table_model.h"
+#include "views/characteristics.h"
 
 namespace respike::gui {
 

@@ -1,5 +1,5 @@
 // Example: the window asks for `main` of an image, then for `memcpy`: the image is lifted once. The
-// optimized version is followed from the original (optimizer/rewritten.h), which takes about four
+// optimized version is followed from the original (optimizer/replay/rewritten.h), which takes about four
 // times as long as lifting, so that is done when somebody asks for it.
 
 #include "gui/models/code_cache.h"
@@ -11,11 +11,11 @@
 #include <functional>
 #include <set>
 
-#include "environment/source_text.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/saturating.h"
 #include "optimizer/lift/lift.h"
-#include "optimizer/pipeline.h"
+#include "optimizer/profile/annotate.h"
+#include "views/source_text.h"
 
 namespace respike::gui {
 namespace {

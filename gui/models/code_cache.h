@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "environment/code_sources.h"
-#include "environment/code_view.h"
-#include "environment/environment.h"
-#include "environment/image_content.h"
-#include "environment/image_info.h"
-#include "environment/layout_view.h"
-#include "environment/source_counts.h"
+#include "applications/environment.h"
+#include "applications/image_content.h"
 #include "gui/models/source_model.h"
 #include "gui/models/source_paths.h"
 #include "optimizer/image/image.h"
+#include "views/code_sources.h"
+#include "views/code_view.h"
+#include "views/image_info.h"
+#include "views/layout_view.h"
+#include "views/source_counts.h"
 
 namespace respike::gui {
 

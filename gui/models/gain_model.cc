@@ -13,7 +13,7 @@
 #include <cstring>
 #include <utility>
 
-#include "environment/comparing.h"
+#include "applications/comparison.h"
 #include "optimizer/base/error.h"
 #include "optimizer/base/number_text.h"
 #include "optimizer/base/saturating.h"
@@ -52,7 +52,7 @@ QString workload_of(const GainRequest& request) {
   return line;
 }
 
-ComparisonFacts facts_of(const simulator::Comparison& comparison) {
+ComparisonFacts facts_of(const measure::Comparison& comparison) {
   const auto& [before, after, difference] = comparison;
   ComparisonFacts facts;
   facts.model = before.model;
@@ -70,7 +70,7 @@ ComparisonFacts facts_of(const simulator::Comparison& comparison) {
 }
 
 /// Where no model ran: processor times, in the place of cycles.
-ComparisonFacts facts_of(const simulator::TimeComparison& comparison) {
+ComparisonFacts facts_of(const measure::TimeComparison& comparison) {
   const auto &before = comparison.before, &after = comparison.after;
   ComparisonFacts facts;
   facts.model = comparison.beyond_noise() ? kTimed : kTimedAlike;
@@ -166,7 +166,7 @@ Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop
     if (number < 0) throw Error(std::strerror(errno), input);
     const auto close_file =
         std::unique_ptr<const int, void (*)(const int*)>(&number, [](const int* f) { close(*f); });
-    simulator::Workload workload;
+    measure::Workload workload;
     workload.folder = request.folder.toStdString();
     workload.input = number;
     workload.stop = stop->number();

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "environment/code_sources.h"
 #include "optimizer/base/number_text.h"
+#include "views/code_sources.h"
 
 namespace respike::gui {
 namespace {

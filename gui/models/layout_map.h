@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "environment/layout_view.h"
-#include "environment/source_lines.h"
 #include "gui/models/table_model.h"
+#include "views/layout_view.h"
+#include "views/source_lines.h"
 
 namespace respike::gui {
 

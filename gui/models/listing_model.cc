@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "environment/layout_view.h"
 #include "optimizer/base/number_text.h"
+#include "views/layout_view.h"
 
 namespace respike::gui {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "environment/code_sources.h"
-#include "environment/code_view.h"
 #include "gui/models/table_model.h"
+#include "views/code_sources.h"
+#include "views/code_view.h"
 
 namespace respike::gui {
 

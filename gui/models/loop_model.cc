@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "environment/code_sources.h"
 #include "optimizer/base/number_text.h"
+#include "views/code_sources.h"
 
 namespace respike::gui {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "environment/hot_loops.h"
 #include "gui/models/code_cache.h"
 #include "gui/models/table_model.h"
+#include "views/hot_loops.h"
 
 namespace respike::gui {
 

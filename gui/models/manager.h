@@ -2,7 +2,7 @@
 // What all pages share: a database, its applications, work in the background, and what was said.
 //
 // Work goes to other threads, so that the window never waits: actions, which may take long, to the
-// first; questions of pages to the second. Both talk to environment/ alone, with an Environment of
+// first; questions of pages to the second. Both talk to applications/ alone, with an Environment of
 // their own for each job. Answers come back in the thread of the Manager.
 //
 // A third thread watches: every second it looks whether anything changed: the database (another
@@ -23,7 +23,7 @@
 #include <set>
 #include <vector>
 
-#include "environment/environment.h"
+#include "applications/environment.h"
 #include "gui/models/action.h"
 #include "gui/models/lane.h"
 

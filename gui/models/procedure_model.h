@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "environment/call_counts.h"
-#include "environment/environment.h"
+#include "applications/environment.h"
 #include "gui/models/table_model.h"
+#include "views/call_counts.h"
 
 namespace respike::gui {
 

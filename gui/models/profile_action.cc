@@ -6,8 +6,8 @@
 
 #include <QFileInfo>
 
-#include "environment/file_checks.h"
-#include "environment/fitting.h"
+#include "applications/file_checks.h"
+#include "optimizer/profile/matching/carried_profile.h"
 
 namespace respike::gui {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <QFileInfo>
 
-#include "environment/describing.h"
-#include "environment/profile_figures.h"
+#include "applications/descriptions.h"
+#include "views/profile_figures.h"
 
 namespace respike::gui {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "environment/environment.h"
+#include "applications/environment.h"
 #include "gui/models/cell_model.h"
 #include "optimizer/profile/profile.h"
 

@@ -3,9 +3,9 @@
 
 #include "gui/models/profile_tables.h"
 
-#include "environment/profile_differences.h"
-#include "environment/profile_losses.h"
 #include "optimizer/base/number_text.h"
+#include "views/profile_differences.h"
+#include "views/profile_losses.h"
 
 namespace respike::gui {
 namespace {

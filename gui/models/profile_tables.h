@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "environment/environment.h"
-#include "environment/fitting.h"
-#include "environment/profile_figures.h"
+#include "applications/environment.h"
 #include "gui/models/cell_model.h"
 #include "gui/models/profile_source.h"
+#include "optimizer/profile/matching/carried_profile.h"
+#include "views/profile_figures.h"
 
 namespace respike::gui {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "environment/source_counts.h"
 #include "gui/models/table_model.h"
+#include "views/source_counts.h"
 
 namespace respike::gui {
 

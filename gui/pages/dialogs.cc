@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "environment/describing.h"
+#include "applications/descriptions.h"
 #include "gui/models/action.h"
 #include "gui/models/program_run.h"
 #include "gui/pages/controls.h"

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "environment/describing.h"
+#include "applications/descriptions.h"
 #include "gui/pages/controls.h"
 #include "gui/pages/remembering.h"
 #include "optimizer/base/number_text.h"

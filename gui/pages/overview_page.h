@@ -9,7 +9,7 @@
 
 #include <array>
 
-#include "environment/life.h"
+#include "applications/life.h"
 #include "gui/models/manager.h"
 #include "gui/models/program_run.h"
 #include "gui/pages/controls.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <span>
 
-#include "environment/describing.h"
+#include "applications/descriptions.h"
 #include "gui/pictures/svg.h"
 #include "optimizer/base/number_text.h"
 

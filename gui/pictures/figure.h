@@ -7,11 +7,11 @@
 #include <variant>
 #include <vector>
 
-#include "environment/characteristics.h"
 #include "gui/models/build_model.h"
 #include "gui/pictures/line_chart.h"
 #include "gui/pictures/stacked_bars.h"
 #include "gui/pictures/time_line.h"
+#include "views/characteristics.h"
 
 namespace respike::gui {
 

@@ -14,7 +14,6 @@
 #include <cmath>
 #include <utility>
 
-#include "environment/layout_view.h"
 #include "gui/models/graph_layout.h"
 #include "gui/models/table_model.h"
 #include "gui/models/verbatim.h"
@@ -22,6 +21,7 @@
 #include "gui/pictures/heat.h"
 #include "gui/pictures/svg.h"
 #include "optimizer/base/number_text.h"
+#include "views/layout_view.h"
 
 namespace respike::gui {
 namespace {

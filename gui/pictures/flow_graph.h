@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "environment/code_sources.h"
-#include "environment/code_view.h"
+#include "views/code_sources.h"
+#include "views/code_view.h"
 
 namespace respike::gui {
 

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <span>
 
-#include "environment/describing.h"
-#include "environment/life.h"
+#include "applications/descriptions.h"
+#include "applications/life.h"
 #include "gui/models/character_model.h"
 #include "gui/pictures/figure.h"
 #include "gui/pictures/flow_graph.h"

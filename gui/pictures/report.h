@@ -6,10 +6,10 @@
 
 #include <vector>
 
-#include "environment/characteristics.h"
 #include "gui/models/build_model.h"
 #include "gui/models/code_cache.h"
 #include "gui/models/procedure_model.h"
+#include "views/characteristics.h"
 
 namespace respike::gui {
 

@@ -1,8 +1,16 @@
+// Finds procedures by the names that users give. Example: of two procedures `init`, "init" names
+// both, and "init@1139" the one at 0x1139.
+
 #include "optimizer/ir/procedure_name.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <unordered_map>
+
+#include "optimizer/base/error.h"
+#include "optimizer/image/image.h"
 
 namespace respike {
 
@@ -16,6 +24,29 @@ std::optional<AddressedName> split_addressed_name(std::string_view text) {
       std::from_chars(digits.data(), digits.data() + digits.size(), address, 16);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   return AddressedName{text.substr(0, at), address};
+}
+
+std::vector<bool> procedures_named(const Program& program, const std::vector<std::string>& list) {
+  std::vector<bool> named(program.procedures.size());
+  if (list.empty()) return named;
+  std::unordered_multimap<std::string_view, ProcedureId> by_name;
+  by_name.reserve(program.procedures.size());
+  for (ProcedureId id = 0; id < program.procedures.size(); ++id)
+    by_name.emplace(program[id].name, id);
+  for (const std::string& text : list) {
+    const auto [first, last] = by_name.equal_range(text);
+    for (auto each = first; each != last; ++each) named[each->second] = true;
+    if (first != last) continue;  // names may have an @ of their own
+    const auto meant = split_addressed_name(text);
+    const auto at = std::lower_bound(
+        program.procedures.begin(), program.procedures.end(), meant ? meant->address : 0,
+        [](const Procedure& procedure, uint64_t a) { return procedure.address < a; });
+    if (!meant || at == program.procedures.end() || at->address != meant->address ||
+        at->name != meant->name)
+      throw Error(fmt::format("there is no procedure {}", text), program.image->path);
+    named[static_cast<size_t>(at - program.procedures.begin())] = true;
+  }
+  return named;
 }
 
 std::string made_up_name(uint64_t address) {

@@ -6,6 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "optimizer/ir/program.h"
 
 namespace respike {
 
@@ -18,6 +21,11 @@ struct AddressedName {
 /// Splits at the last @; the address is hexadecimal, with or without 0x. nullopt when the text is
 /// not of this form. A name may have an @ of its own, so whole names are to be looked up first.
 std::optional<AddressedName> split_addressed_name(std::string_view text);
+
+/// Which procedures the list names (by ProcedureId): each entry is a name, which several may share,
+/// or NAME@ADDRESS with the address of one of them in hexadecimal. Throws Error for an entry that
+/// names none.
+std::vector<bool> procedures_named(const Program& program, const std::vector<std::string>& list);
 
 /// The name of a procedure that no symbol names, by its address: code_120000460.
 std::string made_up_name(uint64_t address);

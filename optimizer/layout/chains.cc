@@ -24,7 +24,7 @@
 namespace respike {
 namespace {
 
-// Cycles of a jump that is taken and of a branch instruction (model C, simulator/README.md).
+// Cycles of a jump that is taken and of a branch instruction (model C, models/README.md).
 constexpr double kTaken = 1.0;
 constexpr double kInstruction = 1.1;
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "optimizer/ir/program.h"
-#include "optimizer/machine/probes.h"
+#include "optimizer/machine/register.h"
 
 namespace respike {
 

@@ -23,6 +23,7 @@
 #include "optimizer/ir/code_map.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/machine/probes.h"
+#include "optimizer/machine/register.h"
 #include "optimizer/machine/rewrite_facts.h"
 
 namespace respike {
@@ -81,14 +82,6 @@ struct SupportCall {
   Register link;                        // holds the return address
   std::vector<std::string_view> names;  // of the routines, without a symbol version
   std::vector<Register> changed;        // the routines keep all other registers
-};
-
-/// Registers [first, end).
-struct RegisterRange {
-  Register first = 0, end = 0;
-
-  constexpr bool contains(Register r) const { return r >= first && r < end; }
-  bool operator==(const RegisterRange&) const = default;
 };
 
 /// Descriptors through which procedures are called: a procedure's entry and gp, 64 bits each.

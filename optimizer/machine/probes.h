@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "optimizer/ir/program.h"
+#include "optimizer/machine/register.h"
 
 namespace respike {
 
 class ProbeText;
-
-/// A register in the machine's flat numbering, 0 .. Machine::register_count - 1. Registers that
-/// always read as the same value are neither used nor defined; Alpha's have no number.
-using Register = uint16_t;
 
 enum class ProbeKind : uint8_t {
   count,          // adds one to a 64-bit word

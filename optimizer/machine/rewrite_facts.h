@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "optimizer/ir/program.h"
-#include "optimizer/machine/probes.h"
+#include "optimizer/machine/register.h"
 
 namespace respike {
 

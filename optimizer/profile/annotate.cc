@@ -3,10 +3,13 @@
 
 #include "optimizer/profile/annotate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <tuple>
 
+#include "optimizer/base/error.h"
 #include "optimizer/base/hash.h"
 #include "optimizer/base/saturating.h"
 #include "optimizer/image/image.h"
@@ -126,6 +129,18 @@ AnnotateResult annotate(Program& program, const Profile& profile) {
             [](const ObservedCall& a, const ObservedCall& b) {
               return std::tie(a.procedure, a.block) < std::tie(b.procedure, b.block);
             });
+  return result;
+}
+
+AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics) {
+  const AnnotateResult result = annotate(program, profile);
+  if (result.entered != 0 && result.entered_matched == 0)
+    throw Error("the profile is of another program: it knows none of the procedures",
+                program.image->path);
+  if (result.entered_matched != result.entered)
+    diagnostics.warn(fmt::format(
+        "the profile is of another build: {} of its {} procedures that ran are known here",
+        result.entered_matched, result.entered));
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "optimizer/base/diagnostics.h"
 #include "optimizer/ir/program.h"
 #include "optimizer/profile/profile.h"
 
@@ -24,6 +25,10 @@ struct AnnotateResult {
 /// procedures that do not match become 0. A procedure matches when address, name, signature and the
 /// addresses of its blocks are the same.
 AnnotateResult annotate(Program& program, const Profile& profile);
+
+/// The same for the image that a user gave with the profile. Throws Error when the profile is of
+/// another program; warns when it is of another build.
+AnnotateResult apply_profile(Program& program, const Profile& profile, Diagnostics& diagnostics);
 
 /// A profile with the counts of a program: all procedures, all exact, one run.
 Profile profile_of(const Program& program);

@@ -30,9 +30,10 @@ from running import Case
 # --- What parts depend on: git's pathspecs --------------------------------------------------------
 
 BUILD = ("CMakeLists.txt", "cmake")
-COMMAND = (*BUILD, "optimizer", "host", "instrument", "tas", "profiledb", "environment", "cli", "simulator")
+COMMAND = (*BUILD, "optimizer", "host", "instrument", "tas", "profiledb", "views", "models", "measure", "emulators",
+           "applications", "cli")
 PRODUCT = (*COMMAND, "gui")
-EMULATOR = (*BUILD, "optimizer", "host", "simulator")
+EMULATOR = (*BUILD, "optimizer", "host", "models", "measure", "emulators")
 
 
 def _named(folder, names):
@@ -418,7 +419,7 @@ PARTS = (  # what is quick and sees much comes first
     Part("gcc", "GCC's execution tests: 16,000 cases in a hundred parts, some seven hours on two processors",
          (*PEERS, *_named("tests/peers", "gcc_*.py stub.c")), _gcc, seconds=500),
     Part("fuzz", f"each of the {len(FUZZERS)} fuzzers for an hour, in turns of ten minutes",
-         (*BUILD, "optimizer", "host", "instrument", "profiledb", "simulator", "tests/fuzz", "tests/ir"), _fuzz, "fuzz", TURN + 30,
+         (*BUILD, "optimizer", "host", "instrument", "profiledb", "models", "emulators", "tests/fuzz", "tests/ir"), _fuzz, "fuzz", TURN + 30,
          lambda context: context.fuzz_seconds >= TURN),
     Part("packages", "the work of Duktape, zlib, bzip2, tcc and libstdc++ on x86-64, an hour",
          (*PACKAGES, *_named("tests/peers", "package_tests.py")), _peers("packages", "tests/peers/package_tests.py", "@"), seconds=600),

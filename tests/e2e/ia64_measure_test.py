@@ -25,7 +25,7 @@ scratch = common.Scratch()
 
 FIELDS = """model instructions nops cycles groups bubbles conditional_branches taken_branches taken_jumps mispredicts
 icache_misses l2_icache_misses itb_misses l2_itb_misses breakdown processes exit_status""".split()
-# Of simulator/machine_model.h, in its order.
+# Of models/machine_model.h, in its order.
 EVENTS = """instructions issue_cycles conditional_branches taken_branches taken_jumps predicted_taken mispredicts
 icache_misses refill_hits l2_icache_misses itb_misses nops groups""".split()
 

@@ -3,7 +3,7 @@
 messages and exit status when something is wrong.
 
 The oracle counts instructions in the same run: the emulator takes both plugins at once.
-tests/unit/simulator_*_test.cc test the model; here a program that can be followed by hand shows
+tests/unit/alpha21164_*_test.cc test the model; here a program that can be followed by hand shows
 that the plugin feeds the model right. RESPIKE_SLOWDOWN is how many times the processor time of
 plain QEMU a measured run may take (default 8)."""
 
@@ -29,9 +29,9 @@ FIELDS = (
     "refill_hits l2_icache_misses itb_misses"
 ).split()
 
-# simulator/measurement_file.h
+# measure/plugins/measurement_file.h
 HEADER = struct.Struct("<8sII")
-EVENTS = 37 * 8  # bytes of simulator::Events
+EVENTS = 37 * 8  # bytes of measure::Events
 
 # A thousand calls and returns; exit status 7.
 CALLS = """

@@ -5,7 +5,7 @@ profiles and for counters that Respike inserts.
     counts.outcome.status, counts.outcome.stdout      as of common.run_command
     counts.images[image][address]                     by link-time address, absent: never run
 
-simulator/count_plugin.cc does the counting; its head says how, and what its limits are. QEMU
+measure/plugins/count_plugin.cc does the counting; its head says how, and what its limits are. QEMU
 begins each repetition of x86-64's repeated string instructions (rep movsb), so of these get() gives
 the count of the instruction behind. Link-time addresses are the addresses of symbols and of
 objdump, wherever the image was loaded.

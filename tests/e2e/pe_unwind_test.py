@@ -2,9 +2,9 @@
 """Images of Windows NT for Alpha: unwinders find the callers from every instruction, in rewritten images, too.
 
 Windows NT has no description of frames: unwinders read the code of prologs. The loader of the test world has such an
-unwinder (simulator/nt/unwind.c), and stops a program at each instruction that it executes for the first time to compare
+unwinder (emulators/nt/unwind.c), and stops a program at each instruction that it executes for the first time to compare
 what the unwinder finds with the calls that really happened: return addresses, stack pointers, and the registers that
-callees keep (simulator/nt/stops.c). That a program is stopped must not change what it does.
+callees keep (emulators/nt/stops.c). That a program is stopped must not change what it does.
 
 Libraries are stopped likewise, those that are opened later (tests/pe/programs/opening.c, and with delay), too.
 

@@ -23,7 +23,7 @@ if common.PROGRAMS.name != "x86_64":
     common.PROGRAMS = common.PROGRAMS / "x86_64"
 IMAGES = common.PROGRAMS / "images"
 BUILD = pathlib.Path(common.RESPIKE).parent
-EVENTS = 37 * 8  # bytes of simulator::Events
+EVENTS = 37 * 8  # bytes of measure::Events
 MODELS = {"zen3": (13, 6), "goldencove": (17, 6)}  # cycles of a misprediction, micro-ops a cycle
 
 # Of glibc the variants for the oldest processors: emulators differ in what they have of newer ones.
@@ -245,7 +245,7 @@ def check_oracle(image, args, stdin=None):
 
 
 def measured_instructions(path):
-    """The instructions of all threads of a process: simulator/measurement_file.h."""
+    """The instructions of all threads of a process: measure/plugins/measurement_file.h."""
     data = path.read_bytes()
     magic, _, threads = struct.unpack_from("<8sII", data)
     expect(magic == b"RSPKMSR3", magic)

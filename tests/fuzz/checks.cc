@@ -14,8 +14,8 @@
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/machines.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/rewritten.h"
-#include "profiledb/matching/match.h"
+#include "optimizer/profile/matching/match.h"
+#include "optimizer/replay/rewritten.h"
 #include "tests/fuzz/image_mutator.h"
 
 namespace respike {

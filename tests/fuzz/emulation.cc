@@ -13,17 +13,17 @@
 #include <cstring>
 #include <random>
 
+#include "emulators/ia64/handlers.h"
+#include "emulators/ia64/process.h"
+#include "emulators/ia64/signals.h"
 #include "optimizer/machine/ia64/codec.h"
 #include "optimizer/machine/ia64/meaning.h"
-#include "simulator/ia64/handlers.h"
-#include "simulator/ia64/process.h"
-#include "simulator/ia64/signals.h"
 
 namespace respike::fuzz {
 
 namespace {
 
-namespace emulator = simulator::ia64;
+namespace emulator = emulator::ia64;
 
 constexpr uint64_t kCode = emulator::region_base(2) + 0x10000;
 constexpr uint64_t kData = emulator::region_base(3) + 0x10000;

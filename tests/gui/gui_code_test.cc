@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 
-#include "environment/environment.h"
+#include "applications/environment.h"
 #include "gui/models/code_cache.h"
 #include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lift.h"
-#include "optimizer/pipeline.h"
+#include "optimizer/profile/annotate.h"
 #include "tests/gui/support.h"
 
 namespace respike::gui {

@@ -12,7 +12,7 @@ Each procedure gets an entry of .pdata: begin, end, handler, handler's data, end
         bsr $26,g
 
 Thread-local variables are at distances from the thread's copy of the image's template, which code finds through the
-block of the thread (rdteb) and the number of the image (simulator/nt/thread_data.c). Where Linux's code asks for the
+block of the thread (rdteb) and the number of the image (emulators/nt/thread_data.c). Where Linux's code asks for the
 thread pointer, the code asks for that copy; register 28 is needed, so files with such variables are compiled with
 THREAD_FLAGS.
 """

@@ -161,7 +161,7 @@ class Itanium(Machine):
 
 
 def _read_counts(file, image):
-    """The sum over all processes (simulator/ia64/counts.cc has the format)."""
+    """The sum over all processes (emulators/ia64/counts.cc has the format)."""
     code, totals = oracle.Code(image), collections.Counter()
     places, slots = [], {}
     for line in file.read_text().splitlines():

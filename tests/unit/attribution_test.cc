@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "environment/comparing.h"
+#include "applications/comparison.h"
+#include "measure/attribution.h"
+#include "measure/trials.h"
+#include "models/machine_models.h"
 #include "optimizer/machine/machines.h"
-#include "simulator/attribution.h"
-#include "simulator/machine_models.h"
-#include "simulator/trials.h"
 
-namespace respike::simulator {
+namespace respike::measure {
 namespace {
 
 /// Pieces of Alpha code: blocks of no-ops that end with a branch.
@@ -195,4 +195,4 @@ TEST(Verdict, ByBehaviour) {
 }
 
 }  // namespace
-}  // namespace respike::simulator
+}  // namespace respike::measure

@@ -1,6 +1,6 @@
 // Who called whom, on small profiles made by hand and on random ones.
 
-#include "environment/call_counts.h"
+#include "views/call_counts.h"
 
 #include <gtest/gtest.h>
 

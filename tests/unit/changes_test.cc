@@ -1,6 +1,6 @@
 // A note about hot code that does not fit the program is refused before anything is changed.
 
-#include "optimizer/changes.h"
+#include "optimizer/replay/changes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // The kind of a program, and its loops, on programs whose numbers are counted by hand.
 
-#include "environment/characteristics.h"
+#include "views/characteristics.h"
 
 #include <gtest/gtest.h>
 
-#include "environment/hot_loops.h"
 #include "optimizer/machine/machines.h"
 #include "tests/unit/analysis_testing.h"
+#include "views/hot_loops.h"
 
 namespace respike {
 namespace {

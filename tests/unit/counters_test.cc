@@ -1,7 +1,7 @@
 // Hardware counters: what the kernel's bytes mean, medians of runs, and the way from a counter to a
 // program, which is tried with an event that every kernel counts.
 
-#include "simulator/counters.h"
+#include "measure/counters.h"
 
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
@@ -13,7 +13,7 @@
 
 extern char** environ;
 
-namespace respike::simulator {
+namespace respike::measure {
 namespace {
 
 std::optional<uint64_t> count(uint64_t value, uint64_t enabled, uint64_t running) {
@@ -87,4 +87,4 @@ TEST(Counters, CountTheNextProgram) {
 }
 
 }  // namespace
-}  // namespace respike::simulator
+}  // namespace respike::measure

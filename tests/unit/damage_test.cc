@@ -12,7 +12,7 @@
 #include "optimizer/image/image.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/rewritten.h"
+#include "optimizer/replay/rewritten.h"
 
 namespace respike {
 namespace {

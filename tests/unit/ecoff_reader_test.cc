@@ -11,7 +11,7 @@
 #include "ecoff_test_files.h"
 #include "optimizer/image/ecoff/headers.h"
 #include "optimizer/image/ecoff/relocations.h"
-#include "optimizer/rewritten.h"
+#include "optimizer/replay/rewritten.h"
 
 namespace respike {
 namespace {

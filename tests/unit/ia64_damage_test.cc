@@ -10,7 +10,7 @@
 #include "optimizer/image/image.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/rewritten.h"
+#include "optimizer/replay/rewritten.h"
 #include "tests/unit/command.h"
 #include "tests/unit/folders.h"
 #include "tests/unit/temporary_folder.h"

@@ -29,37 +29,37 @@ class Sequence {
   uint32_t flags() const { return fpsr_ >> 13 & 0x3f; }
   FloatingRegister frcpa(unsigned sf, FloatingRegister a, FloatingRegister b) {
     FloatingRegister y;
-    EXPECT_EQ(simulator::ia64::frcpa(y, refine, sf, a, b, fpsr_), 0u);
+    EXPECT_EQ(emulator::ia64::frcpa(y, refine, sf, a, b, fpsr_), 0u);
     return y;
   }
   FloatingRegister frsqrta(unsigned sf, FloatingRegister a) {
     FloatingRegister y;
-    EXPECT_EQ(simulator::ia64::frsqrta(y, refine, sf, a, fpsr_), 0u);
+    EXPECT_EQ(emulator::ia64::frsqrta(y, refine, sf, a, fpsr_), 0u);
     return y;
   }
   /// a * b + c.
   FloatingRegister fma(FloatingRegister a, FloatingRegister b, FloatingRegister c, unsigned sf = 1,
                        Precision precision = Precision::dynamic) {
     FloatingRegister x;
-    EXPECT_EQ(simulator::ia64::fma(x, precision, sf, a, b, c, fpsr_), 0u);
+    EXPECT_EQ(emulator::ia64::fma(x, precision, sf, a, b, c, fpsr_), 0u);
     return x;
   }
   FloatingRegister mul(FloatingRegister a, FloatingRegister b, unsigned sf = 1,
                        Precision precision = Precision::dynamic) {
     FloatingRegister x;
-    EXPECT_EQ(simulator::ia64::fmpy(x, precision, sf, a, b, fpsr_), 0u);
+    EXPECT_EQ(emulator::ia64::fmpy(x, precision, sf, a, b, fpsr_), 0u);
     return x;
   }
   /// c - a * b.
   FloatingRegister fnma(FloatingRegister a, FloatingRegister b, FloatingRegister c, unsigned sf = 1,
                         Precision precision = Precision::dynamic) {
     FloatingRegister x;
-    EXPECT_EQ(simulator::ia64::fnma(x, precision, sf, a, b, c, fpsr_), 0u);
+    EXPECT_EQ(emulator::ia64::fnma(x, precision, sf, a, b, c, fpsr_), 0u);
     return x;
   }
   uint64_t truncated(FloatingRegister a, bool is_unsigned) {
     FloatingRegister x;
-    EXPECT_EQ(simulator::ia64::fcvt_fx(x, is_unsigned, true, 1, a, fpsr_), 0u);
+    EXPECT_EQ(emulator::ia64::fcvt_fx(x, is_unsigned, true, 1, a, fpsr_), 0u);
     return x.significand;
   }
 

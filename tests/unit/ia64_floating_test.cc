@@ -13,7 +13,7 @@ using Three = std::array<FloatingRegister, 3>;  // f3, f4, f2
 std::string describe(const Three& f) {
   std::ostringstream text;
   for (const FloatingRegister& r : f) {
-    simulator::ia64::PrintTo(r, &text);
+    emulator::ia64::PrintTo(r, &text);
     text << "; ";
   }
   return text.str();

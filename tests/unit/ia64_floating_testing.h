@@ -15,9 +15,9 @@
 #include <random>
 #include <string>
 
-#include "simulator/ia64/floating_arithmetic.h"
+#include "emulators/ia64/floating_arithmetic.h"
 
-namespace respike::simulator::ia64 {
+namespace respike::emulator::ia64 {
 
 inline void PrintTo(const FloatingRegister& f, std::ostream* out) {
   char text[64];
@@ -26,11 +26,11 @@ inline void PrintTo(const FloatingRegister& f, std::ostream* out) {
   *out << text;
 }
 
-}  // namespace respike::simulator::ia64
+}  // namespace respike::emulator::ia64
 
 namespace respike::test {
 
-using namespace respike::simulator::ia64;  // NOLINT: tests only
+using namespace respike::emulator::ia64;  // NOLINT: tests only
 
 /// Operands for each operation: few by default, RESPIKE_FLOATING_OPERANDS at night.
 inline int operands_per_operation(int by_default = 40000) {

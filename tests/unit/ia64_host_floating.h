@@ -9,14 +9,14 @@
 #include <cfenv>
 #include <cstdint>
 
-#include "simulator/ia64/floating_status.h"
+#include "emulators/ia64/floating_status.h"
 
 namespace respike::test {
 
 /// Sets the rounding mode while the object lives; flags() gives the flags that were raised since.
 class HostFloating {
  public:
-  explicit HostFloating(simulator::ia64::Rounding rounding) {
+  explicit HostFloating(emulator::ia64::Rounding rounding) {
     constexpr int modes[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
     std::feclearexcept(FE_ALL_EXCEPT | 2);  // 2: denormal operand
     std::fesetround(modes[static_cast<int>(rounding)]);

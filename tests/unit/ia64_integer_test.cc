@@ -7,7 +7,7 @@
 #include <array>
 #include <random>
 
-#include "simulator/ia64/integer_arithmetic.h"
+#include "emulators/ia64/integer_arithmetic.h"
 #include "tests/unit/ia64_floating_testing.h"
 
 namespace respike::test {

@@ -6,9 +6,9 @@
 #include <map>
 #include <random>
 
-#include "simulator/ia64/guest_memory.h"
+#include "emulators/ia64/guest_memory.h"
 
-namespace respike::simulator::ia64 {
+namespace respike::emulator::ia64 {
 namespace {
 
 constexpr int kAnonymous = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -114,4 +114,4 @@ TEST(GuestMemory, RemappedPagesKeepTheirBytes) {
 }
 
 }  // namespace
-}  // namespace respike::simulator::ia64
+}  // namespace respike::emulator::ia64

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cmath>
 
-#include "simulator/ia64/floating_parallel.h"
+#include "emulators/ia64/floating_parallel.h"
 #include "tests/unit/ia64_floating_testing.h"
 #include "tests/unit/ia64_host_floating.h"
 

@@ -1,7 +1,7 @@
 // Compares addresses in the backing store with a walk word by word, rotation with shifting a list,
 // and the engine with a model that keeps every frame in a vector and every word of memory in a map.
 
-#include "simulator/ia64/register_stack.h"
+#include "emulators/ia64/register_stack.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <random>
 #include <vector>
 
-#include "simulator/ia64/memory_access.h"
-#include "simulator/ia64/process.h"
+#include "emulators/ia64/memory_access.h"
+#include "emulators/ia64/process.h"
 
-namespace respike::simulator::ia64 {
+namespace respike::emulator::ia64 {
 namespace {
 
 TEST(BackingStore, SkipAndCountAreAWalk) {
@@ -126,4 +126,4 @@ TEST(Engine, FramesComeBack) {
 }
 
 }  // namespace
-}  // namespace respike::simulator::ia64
+}  // namespace respike::emulator::ia64

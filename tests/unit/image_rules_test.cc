@@ -13,7 +13,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/image/image_rules.h"
 #include "optimizer/pipeline.h"
-#include "optimizer/rewritten.h"
+#include "optimizer/replay/rewritten.h"
 #include "optimizer/unwind/unwind.h"
 
 namespace respike {

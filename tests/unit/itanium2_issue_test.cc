@@ -9,7 +9,7 @@
 
 #include "tests/unit/itanium2_testing.h"
 
-namespace respike::simulator::itanium2 {
+namespace respike::measure::itanium2 {
 namespace {
 
 /// A group of two bundles; its slots hold instructions that find most ports.
@@ -249,4 +249,4 @@ TEST(Issue, StackedRegistersAreForgotten) {
 }
 
 }  // namespace
-}  // namespace respike::simulator::itanium2
+}  // namespace respike::measure::itanium2

@@ -7,7 +7,7 @@
 
 #include "tests/unit/itanium2_testing.h"
 
-namespace respike::simulator::itanium2 {
+namespace respike::measure::itanium2 {
 namespace {
 
 struct Pair {
@@ -132,4 +132,4 @@ TEST(Latency, OthersAreNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace respike::simulator::itanium2
+}  // namespace respike::measure::itanium2

@@ -9,10 +9,10 @@
 #include <memory>
 #include <random>
 
-#include "simulator/machine_models.h"
+#include "models/machine_models.h"
 #include "tests/unit/itanium2_testing.h"
 
-namespace respike::simulator::itanium2 {
+namespace respike::measure::itanium2 {
 namespace {
 
 constexpr uint64_t kStart = 0x4000000000001000;
@@ -200,4 +200,4 @@ TEST(Itanium2, FetchesLikeTheSimpleReference) {
 }
 
 }  // namespace
-}  // namespace respike::simulator::itanium2
+}  // namespace respike::measure::itanium2

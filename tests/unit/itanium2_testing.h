@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "models/itanium2/issue.h"
 #include "optimizer/machine/ia64/codec.h"
 #include "optimizer/machine/ia64/text.h"
-#include "simulator/itanium2/issue.h"
 
-namespace respike::simulator::itanium2 {
+namespace respike::measure::itanium2 {
 
 /// Appends a bundle, with the slots in the text form of the disassembler; ";;" at the end of a slot
 /// is a stop. `units`: such as "MII". A long instruction is the text of slot 1; slot 2 is then
@@ -77,4 +77,4 @@ inline uint32_t bubbles_of(const std::vector<uint8_t>& code) {
   return cycles.total() - cycles.groups;
 }
 
-}  // namespace respike::simulator::itanium2
+}  // namespace respike::measure::itanium2

@@ -1,6 +1,6 @@
 // Tests when a message says that a step leaves out much code.
 
-#include "optimizer/left_out.h"
+#include "optimizer/report/left_out.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "environment/life.h"
+#include "applications/life.h"
 
 namespace respike {
 namespace {

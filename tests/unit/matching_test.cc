@@ -1,7 +1,7 @@
 // Profiles carried over to other builds: made-up programs that change in known ways, real images in
 // other layouts, and profiles with any contents.
 
-#include "profiledb/matching/match.h"
+#include "optimizer/profile/matching/match.h"
 
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@
 #include "optimizer/ir/procedure_name.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/pipeline.h"
+#include "optimizer/profile/matching/procedure_pairs.h"
+#include "optimizer/profile/matching/sequence_diff.h"
 #include "optimizer/profile/names.h"
 #include "optimizer/profile/static_counts.h"
-#include "profiledb/matching/procedure_pairs.h"
-#include "profiledb/matching/sequence_diff.h"
 #include "tests/unit/folders.h"
 #include "tests/unit/profile_testing.h"
 

@@ -9,7 +9,7 @@
 #include "container_testing.h"
 #include "optimizer/image/pe/base_relocations.h"
 #include "optimizer/image/pe/headers.h"
-#include "optimizer/rewritten.h"
+#include "optimizer/replay/rewritten.h"
 #include "optimizer/unwind/pdata/entries.h"
 #include "pe_test_files.h"
 

@@ -1,13 +1,13 @@
 // Figures of profiles, profiles side by side, and what was lost between builds, on small profiles
 // made by hand.
 
-#include "environment/profile_differences.h"
+#include "views/profile_differences.h"
 
 #include <gtest/gtest.h>
 
-#include "environment/profile_figures.h"
-#include "environment/profile_losses.h"
 #include "optimizer/base/error.h"
+#include "views/profile_figures.h"
+#include "views/profile_losses.h"
 
 namespace respike {
 namespace {

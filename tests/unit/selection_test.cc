@@ -10,7 +10,6 @@
 
 #include "optimizer/image/image.h"
 #include "optimizer/ir/procedure_name.h"
-#include "optimizer/pipeline.h"
 
 namespace respike {
 namespace {

@@ -1,10 +1,10 @@
 // Times that differ by more than they vary, and times that do not.
 
-#include "simulator/timing.h"
+#include "measure/timing.h"
 
 #include <gtest/gtest.h>
 
-namespace respike::simulator {
+namespace respike::measure {
 namespace {
 
 TEST(Timing, ChanceOfCoins) {
@@ -66,4 +66,4 @@ TEST(Timing, OnlyWhatIsBeyondTheNoiseCounts) {
 }
 
 }  // namespace
-}  // namespace respike::simulator
+}  // namespace respike::measure

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "simulator/lru_cache.h"
-#include "simulator/machine_models.h"
-#include "simulator/return_stack.h"
-#include "simulator/x86_64/fetch.h"
-#include "simulator/x86_64/piece.h"
-#include "simulator/x86_64/prediction.h"
+#include "models/lru_cache.h"
+#include "models/machine_models.h"
+#include "models/return_stack.h"
+#include "models/x86_64/fetch.h"
+#include "models/x86_64/piece.h"
+#include "models/x86_64/prediction.h"
 
-namespace respike::simulator::x86 {
+namespace respike::measure::x86 {
 namespace {
 
 // ---- caches ----
@@ -462,4 +462,4 @@ TEST(X86Processors, AFaultTeachesNothing) {
 }
 
 }  // namespace
-}  // namespace respike::simulator::x86
+}  // namespace respike::measure::x86

@@ -277,7 +277,7 @@ Machine make_machine() {
       .abi = make_abi(),
       // The 21164's: 8 KB (Hardware Reference Manual, 2.1.1).
       .icache = {.line = 32, .sets = 256, .prefetched = 4},
-      // Model C (simulator/README.md).
+      // Model C (models/README.md).
       .costs = {.instruction = 1.1, .taken = 1.0, .added_branch = 0.25},
       .branches = {.branch = branch_instruction(kZero, 4),
                    .stop = decode_word(0),  // halt

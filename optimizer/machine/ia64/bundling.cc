@@ -18,7 +18,7 @@
 //
 // Sources: Intel Itanium Architecture Software Developer's Manual, volume 1, section 3.3 (bundles,
 // groups), volume 3, table 4-3 (templates); br.cloop, br.ctop and the like must be in slot 2
-// (volume 3, "br"). Issue: see simulator/itanium2/issue.cc.
+// (volume 3, "br"). Issue: see models/itanium2/issue.cc.
 
 #include "optimizer/machine/ia64/bundling.h"
 

@@ -123,7 +123,7 @@ Machine make_machine() {
       .abi = make_abi(),
       // What most processors since 2008 have: 32 KB.
       .icache = {.line = 64, .sets = 64, .ways = 8, .prefetched = 1},
-      // As Zen 3 has it: simulator/x86_64/processors.h.
+      // As Zen 3 has it: models/x86_64/processors.h.
       .itlb = {.line = 4096, .sets = 1, .ways = 64, .miss = 7},
       .costs = {.instruction = 0.25, .taken = 1.0, .added_branch = 0.25, .copied_tail = 64},
       .branches = {.branch = jump(),

@@ -1,0 +1,112 @@
+// A comparison of input and output has to know how hot-cold optimization changed procedures: their
+// blocks have no counterparts in the input. The output's note says which blocks were hot, no more.
+// From that the changes are made again on the input, and proven again (check/hot_cold_proof.h);
+// then the comparison goes from the changed input to the output. A note that lies can only make
+// this fail.
+//
+// What the changes depend on beside the hot blocks is made alike, too: what the user wanted left
+// out, and the loads of gp and no-ops that go first. Those loads are put back where nothing else
+// changed: a comparison that is not told which loads are needless finds out for itself.
+//
+// Limit: only the Respike whose optimizations take the same steps can follow them.
+
+#include "optimizer/replay/changes.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "optimizer/transform/nops.h"
+
+namespace respike {
+namespace {
+
+std::optional<ProcedureId> procedure_at(const Program& program, uint64_t entry) {
+  const auto& list = program.procedures;
+  const auto found =
+      std::lower_bound(list.begin(), list.end(), entry,
+                       [](const Procedure& p, uint64_t address) { return p.address < address; });
+  if (found == list.end() || found->address != entry) return std::nullopt;
+  return static_cast<ProcedureId>(found - list.begin());
+}
+
+/// The hot parts that a note tells of; nullopt when the program has no such procedures.
+std::optional<HotParts> find_parts(const Program& program, const Provenance& note) {
+  // In each a procedure may double its size.
+  if (note.hot_parts.size() > HotColdOptions().cold_shares.size()) return std::nullopt;
+  HotParts parts;
+  for (const auto& round : note.hot_parts) {
+    auto& found = parts.emplace_back();
+    for (const Provenance::HotPart& described : round) {
+      const auto procedure = procedure_at(program, described.entry);
+      // Each once.
+      if (!procedure || (!found.empty() && found.back().procedure >= *procedure))
+        return std::nullopt;
+      HotPart& part = found.emplace_back();
+      part.procedure = *procedure;
+      for (const uint64_t block : described.blocks) {
+        if (block >= kNone) return std::nullopt;
+        part.blocks.push_back(static_cast<BlockId>(block));
+      }
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+void pin(Program& program, const std::vector<ProcedureId>& left_out, std::string_view reason) {
+  for (const ProcedureId id : left_out) {
+    program[id].state = Procedure::State::pinned;
+    program[id].reason = reason;
+  }
+  pin_followers(program);
+}
+
+void forget_changed(DroppedGpLoads& loads, const HotParts& changed) {
+  std::unordered_set<ProcedureId> procedures;
+  for (const auto& round : changed)
+    for (const HotPart& part : round) procedures.insert(part.procedure);
+  const auto is_changed = [&](const auto& at) { return procedures.contains(at.procedure); };
+  std::erase_if(loads.blocks, is_changed);
+  std::erase_if(loads.loads, is_changed);
+}
+
+Provenance describe_changes(const Program& program, const std::vector<ProcedureId>& left_out,
+                            const HotParts& parts) {
+  Provenance note;
+  if (std::ranges::all_of(parts, [](const auto& round) { return round.empty(); })) return note;
+  for (const auto& round : parts) {
+    auto& described = note.hot_parts.emplace_back();
+    for (const HotPart& part : round)
+      described.push_back(
+          {program[part.procedure].address, {part.blocks.begin(), part.blocks.end()}});
+  }
+  for (const ProcedureId id : left_out) note.left_out.push_back(program[id].address);
+  return note;
+}
+
+std::optional<std::string> follow_changes(Program& program, const Provenance& note,
+                                          std::vector<SplitProcedure>* splits) {
+  if (note.hot_parts.empty()) return std::nullopt;
+  constexpr const char* kOther = "the output tells of hot code that the input does not have";
+  std::vector<ProcedureId> left_out;
+  for (const uint64_t entry : note.left_out) {
+    const auto procedure = procedure_at(program, entry);
+    // What is not understood stays so, whatever a note says.
+    if (!procedure || !program[*procedure].movable()) return kOther;
+    left_out.push_back(*procedure);
+  }
+  const auto parts = find_parts(program, note);
+  if (!parts) return kOther;
+  pin(program, left_out);
+  std::optional<CallGraph> calls;
+  DroppedGpLoads gp_loads = drop_gp_loads(program, calls);
+  drop_nops(program);
+  if (auto fault = split_alike(program, *parts, std::move(calls), splits)) return fault;
+  forget_changed(gp_loads, *parts);
+  put_back(program, gp_loads);
+  return std::nullopt;
+}
+
+}  // namespace respike

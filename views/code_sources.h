@@ -1,0 +1,48 @@
+#pragma once
+// The source lines of the code of a procedure.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "views/code_view.h"
+#include "views/source_lines.h"
+
+namespace respike {
+
+/// A line of a file; line 0: none.
+struct SourcePlace {
+  uint32_t file = 0;  // index of CodeSources::files
+  uint32_t line = 0;
+
+  bool known() const { return line != 0; }
+  bool operator==(const SourcePlace&) const = default;
+};
+
+struct CodeSources {
+  std::vector<std::string> files;                // paths as in SourceLines
+  std::vector<std::vector<SourcePlace>> places;  // by block, by line of the block's code
+
+  bool empty() const { return files.empty(); }
+  /// Of an instruction; without a line when there is no such instruction.
+  SourcePlace of(BlockId block, size_t instruction) const;
+  /// Of the first instruction of a block that has a line.
+  SourcePlace of(BlockId block) const;
+};
+
+/// `lines` are those of the image whose addresses `view` shows: the original or an output, whose
+/// debug information follows the code.
+CodeSources sources_of(const CodeView& view, const SourceLines& lines);
+
+/// Of an output without line tables, by the blocks of the original that its blocks run: all code of
+/// a block has the line with which the original block begins.
+CodeSources sources_of(const CodeView& output, const CodeView& original, const SourceLines& lines);
+
+/// "main.c:12"; empty: no line.
+std::string place_text(const CodeSources& sources, const SourcePlace& place);
+/// The same of an address of an image.
+std::string place_text(const SourceLines& lines, uint64_t address);
+/// "main.c:12-15, list.h:40": all lines of a block. Of more than three files the first three.
+std::string lines_text(const CodeSources& sources, BlockId block);
+
+}  // namespace respike

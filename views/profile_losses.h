@@ -1,0 +1,27 @@
+#pragma once
+// What of a profile was lost when the profile was carried over to another build.
+
+#include <string>
+#include <vector>
+
+#include "optimizer/profile/matching/match.h"
+
+namespace respike {
+
+/// A procedure of the older profile: its executed instructions, and how many found no sure place.
+struct ProfileLoss {
+  const ProcedureProfile* before = nullptr;
+  const ProcedureProfile* now = nullptr;  // its partner; nullptr: none
+  double confidence = 0;                  // 0 to 1, of the instructions
+  double executed = 0;                    // instructions
+  double lost() const { return executed * (1 - confidence); }
+};
+
+/// All procedures that ran, sorted by lost(), the largest first. The losses refer to both profiles.
+std::vector<ProfileLoss> losses(const Profile& before, const MatchResult& match);
+
+/// Why something was lost: "not there", "flow graph changed", "instructions changed"; empty:
+/// nothing was lost.
+std::string loss_reason(const ProfileLoss& loss);
+
+}  // namespace respike
