@@ -32,7 +32,7 @@ std::vector<PointFacts> CodeFacts::points(ProcedureId procedure, BlockId block) 
   if (!is_import_stub(procedure)) return result;
   // The function may be called by any convention, such as that of routines that divide.
   RegisterSet kept = RegisterSet::first(program_.machine->register_count);
-  kept -= RegisterSet(stub_registers(*program_.machine));
+  kept -= RegisterSet(program_.machine->stub_registers);
   for (PointFacts& each : result) each.live |= kept;
   return result;
 }
@@ -58,7 +58,7 @@ std::optional<uint64_t> CodeFacts::linkage_slot(ProcedureId id, BlockId block_id
   const BasicBlock& block = procedure.blocks[block_id];
   const Instruction& last = block.instructions.back();
   if (!imports_.empty()) return slot_by_address(block);
-  if (machine.whole == nullptr)
+  if (machine.imports == nullptr)
     return machine.facts(last).flow == ControlFlow::indirect_call ? slot_by_gp(procedure, block)
                                                                   : std::nullopt;
   if (const Reference* reference = branch_of(procedure, last))
@@ -73,7 +73,7 @@ std::optional<uint64_t> CodeFacts::linkage_slot(ProcedureId id, BlockId block_id
 std::optional<uint64_t> CodeFacts::slot_of(const Instruction& instruction) const {
   const auto flow = program_.machine->facts(instruction).flow;
   if (flow != ControlFlow::indirect_call && flow != ControlFlow::indirect_jump) return std::nullopt;
-  const auto offset = program_.machine->whole->relative(instruction);
+  const auto offset = program_.machine->relative_address(instruction);
   if (!offset) return std::nullopt;
   const uint64_t slot = program_.origin_base + static_cast<uint64_t>(*offset);
   const Section* section = program_.image->section_at(slot);

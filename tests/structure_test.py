@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The folders depend on each other as their CMake files say; no machine and no container is named where none may be.
+"""The folders depend on each other as their CMake files say; no machine and no container is named where none may be, and
+no question about a machine stands for another one.
 
 A file may include headers of its own folder and of the folders that its library links, directly or through
 others. Only profiledb/database* know SOCI. Names of machines belong to machine/, host/, the runtime
@@ -18,6 +19,9 @@ MACHINE = re.compile(r"alpha(?!bet)|ia_?64|x86_64|itanium", re.IGNORECASE)
 MACHINES_ALLOWED = ("optimizer/machine/", "host/", "instrument/runtime/", "tas/runtime/", "models/", "measure/", "emulators/",
                     "tests/", "optimizer/image/elf/", "optimizer/image/pe/", "optimizer/image/ecoff/", "optimizer/base/machine_id.h", "optimizer/unwind/ia64/",
                     "optimizer/unwind/formats.cc")
+# Which machine it is, in disguise: what a question is really about has a fact of its own (AddressEvidence, Codec).
+PROXY = re.compile(r"\bwhole_?\s*[!=]=\s*nullptr|[!(]\s*(\w+\.)*machine_?(\.|->)whole\s*[)&|]")
+PROXIES_ALLOWED = ("optimizer/machine/", "optimizer/lift/addresses.cc")
 UNWIND = "optimizer/unwind/"
 UNWIND_SHARED = ("unwind.h", "overlaps.h", "state_table.h", "lsda/")  # what every format may use
 ELF_FOLDER = "optimizer/image/elf/"
@@ -118,6 +122,8 @@ def main():
             code = line.split("//")[0]
             if MACHINE.search(code) and not name.startswith(MACHINES_ALLOWED):
                 problems.append(f"{name}:{number}: names a machine: {line.strip()}")
+            if PROXY.search(code) and not name.startswith(PROXIES_ALLOWED):
+                problems.append(f"{name}:{number}: asks which machine it is, in disguise: {line.strip()}")
             if ELF.search(code) and not name.startswith(ELF_FOLDER) and name not in ELF_ALLOWED:
                 problems.append(f"{name}:{number}: names a number of ELF: {line.strip()}")
             if include and include.group(1).startswith(ELF_FOLDER) and not name.startswith(ELF_INCLUDED):

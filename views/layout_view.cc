@@ -32,7 +32,7 @@ void finish(LayoutView& view, const Program& program) {
   const CacheShape& cache = program.machine->icache;
   view.line = cache.line;
   view.cache = uint64_t{cache.line} * cache.sets;
-  view.page = page_size(program.image->machine);
+  view.page = program.machine->page_size;
   for (const LayoutPiece& piece : view.pieces) {
     view.touched.text += piece.size;
     if (piece.count != 0) view.touched.bytes += piece.size;

@@ -218,11 +218,11 @@ class CallGraphBuilder {
           if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) continue;
           // Code may load slots by a copy of gp, too.
           if (machine_.facts(i).source == ValueSource::copied) return slots_loaded_.clear();
-          if (i.has_reference() || !machine_.fixups.is_lower_half(i)) continue;
+          const auto operand = machine_.based_operand(i);
+          if (i.has_reference() || !operand) continue;
           if (!procedure.gp) return slots_loaded_.clear();
           const uint64_t slot =
-              *procedure.gp +
-              static_cast<uint64_t>(machine_.fixups.field(i, ReferenceKind::gp_low)) - slots_start_;
+              *procedure.gp + static_cast<uint64_t>(operand->displacement) - slots_start_;
           if (slot < table->size) slots_loaded_[slot / kSlot] = true;
         }
   }

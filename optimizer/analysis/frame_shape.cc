@@ -15,9 +15,8 @@
 // register, and that no other value is kept in the slot. Procedures without unwind information have
 // no slots.
 //
-// The machine does not say what an instruction computes. So an instruction adds a constant if it
-// copies when its field is zero; any other instruction with the field of the lower half of an
-// address is a load or store.
+// Machine::based_operand says which instructions add a number to a register, load or store. A load
+// whose value nothing gets counts as a store of zero.
 
 #include "optimizer/analysis/frame_shape.h"
 
@@ -97,8 +96,8 @@ std::optional<Access> access_of(const Machine& machine, const Instruction& i,
   if (i.has_reference()) return std::nullopt;
   const unsigned defs = operands.size - operands.uses;
   Access access;
-  if (machine.fixups.is_lower_half(i)) {
-    access.displacement = machine.fixups.field(i, ReferenceKind::gp_low);
+  if (const auto operand = machine.based_operand(i)) {
+    access.displacement = operand->displacement;
     if (operands.uses == 0) return std::nullopt;
     if (defs == 0) {
       access.kind = Access::Kind::store;
@@ -107,10 +106,8 @@ std::optional<Access> access_of(const Machine& machine, const Instruction& i,
       return access;
     }
     if (defs != 1 || operands.uses != 1) return std::nullopt;
-    Instruction copy = i;
-    copy.immediate = 0;
-    const bool adds = machine.facts(copy).source == ValueSource::copied;
-    access.kind = adds ? Access::Kind::address : Access::Kind::load;
+    access.kind =
+        operand->kind == BasedOperand::Kind::address ? Access::Kind::address : Access::Kind::load;
   } else if (machine.fixups.is_upper_half(i) && operands.uses == 1 && defs == 1) {
     access.displacement = machine.fixups.field(i, ReferenceKind::gp_high);
   } else if (operands.uses == 1 && defs == 1 && machine.facts(i).source == ValueSource::copied) {
@@ -482,9 +479,9 @@ bool may_have_slots(const Program& program, const Procedure& procedure) {
 
 FrameShape find_frame_shape(const Program& program, ProcedureId id, std::span<const Call> calls,
                             std::span<const BlockId> entries) {
-  if (program.machine->register_count <= 64)
-    return FrameAnalysis<1>(program, id, calls, entries).run();
-  return FrameAnalysis<8>(program, id, calls, entries).run();
+  return with_smallest_set(program.machine->register_count, [&]<size_t W>() {
+    return FrameAnalysis<W>(program, id, calls, entries).run();
+  });
 }
 
 RegisterSet saved_in(const FrameShape& shape, const Program& program, const Procedure& procedure,

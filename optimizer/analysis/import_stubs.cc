@@ -7,7 +7,7 @@
 namespace respike {
 
 std::optional<uint64_t> pointer_of_stub(const Program& program, const CodeLocation& location) {
-  const Imports* imports = imports_of(*program.machine);
+  const Imports* imports = program.machine->imports;
   if (imports == nullptr || program.image == nullptr ||
       location.where != CodeLocation::Where::address)
     return std::nullopt;

@@ -164,7 +164,7 @@ class ReturnAnalysis {
     if (i.has_reference()) return !is_gp_load(procedure, i);
     // A store on the stack: its last register, the base, is the stack pointer.
     const bool on_stack =
-        machine_.fixups.is_lower_half(i) && operands.size == operands.uses && *(end - 1) == sp_;
+        machine_.based_operand(i) && operands.size == operands.uses && *(end - 1) == sp_;
     return !on_stack || uses_link(end - 1, end);
   }
 
@@ -173,13 +173,12 @@ class ReturnAnalysis {
     return std::find(operands.registers + operands.uses, end, sp_) != end;
   }
 
-  /// Whether the instruction is sp += constant: it would copy if its field were zero.
+  /// Whether the instruction is sp += constant.
   bool adds_constant(const Instruction& i, const Operands& operands) const {
     if (i.has_reference() || operands.uses != 1 || operands.registers[0] != sp_) return false;
     if (machine_.fixups.is_upper_half(i)) return true;
-    Instruction copy = i;
-    copy.immediate = 0;
-    return machine_.fixups.is_lower_half(i) && machine_.facts(copy).source == ValueSource::copied;
+    const auto operand = machine_.based_operand(i);
+    return operand && operand->kind == BasedOperand::Kind::address;
   }
 
   const Program& program_;

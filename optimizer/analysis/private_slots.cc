@@ -106,11 +106,11 @@ class SlotSearch {
     const auto uses_end = operands.registers + operands.uses;
     if (std::find(operands.registers, uses_end, sp) == uses_end) return true;
     if (position != kUp && position != kDown) return false;
-    if (i.has_reference() || !machine_.fixups.is_lower_half(i) ||
-        std::count(operands.registers, uses_end, sp) != 1 || *(uses_end - 1) != sp)
+    const auto operand = machine_.based_operand(i);
+    if (i.has_reference() || !operand || std::count(operands.registers, uses_end, sp) != 1 ||
+        *(uses_end - 1) != sp)
       return machine_.facts(i).system_call;
-    const int64_t offset =
-        machine_.fixups.field(i, ReferenceKind::gp_low) - (position == kDown ? shape_.size : 0);
+    const int64_t offset = operand->displacement - (position == kDown ? shape_.size : 0);
     const bool plain = position == kDown && whole_register_access(machine_, i);
     (plain ? found_ : others_).insert(offset);
     return true;
@@ -214,16 +214,17 @@ class SlotSearch {
 
 std::optional<WholeRegisterAccess> whole_register_access(const Machine& machine,
                                                          const Instruction& i) {
-  const WholeAccess kind = machine.rewrite->whole_access(i);
-  if (kind == WholeAccess::none || i.has_reference() || i.predicate != 0) return std::nullopt;
+  const auto operand = machine.based_operand(i);
+  if (!operand || !operand->whole || operand->count != 1 || operand->size != 8) return std::nullopt;
+  if (i.has_reference() || i.predicate != 0) return std::nullopt;
   const Operands operands = machine.operands(i);
   WholeRegisterAccess access;
-  access.store = kind == WholeAccess::store;
+  access.store = operand->kind == BasedOperand::Kind::store;
   if (operands.uses == 0 || operands.size > 2 || (!access.store && operands.size != 2))
     return std::nullopt;
   access.base = operands.registers[operands.uses - 1];
   if (operands.size == 2) access.value = operands.registers[access.store ? 0 : 1];
-  access.displacement = machine.fixups.field(i, ReferenceKind::gp_low);
+  access.displacement = operand->displacement;
   return access;
 }
 

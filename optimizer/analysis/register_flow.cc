@@ -61,10 +61,9 @@
 namespace respike {
 
 RegisterFlow::RegisterFlow(const Program& program, const CallGraph& calls) {
-  if (program.machine->register_count <= BasicRegisterSet<1>::kCapacity)
-    solution_ = std::make_unique<RegisterFlowSolver<1>>(program, calls);
-  else
-    solution_ = std::make_unique<RegisterFlowSolver<8>>(program, calls);
+  with_smallest_set(program.machine->register_count, [&]<size_t W>() {
+    solution_ = std::make_unique<RegisterFlowSolver<W>>(program, calls);
+  });
 }
 RegisterFlow::~RegisterFlow() = default;
 RegisterFlow::RegisterFlow(RegisterFlow&&) noexcept = default;

@@ -2,7 +2,7 @@
 // Sets of registers in the machine's flat numbering.
 //
 // Analyses keep sets for every block of an image, millions of sets. So they work with the smallest
-// size that holds the machine's registers: one word for 64 registers, eight words for 459. Their
+// size that holds the machine's registers: one word for 64 registers, two for 128, eight for 459. Their
 // results are of the largest size, RegisterSet, so that users need no template.
 
 #include <algorithm>
@@ -97,6 +97,14 @@ class BasicRegisterSet {
 
 /// Wide enough for every target.
 using RegisterSet = BasicRegisterSet<8>;
+
+/// Calls f.operator()<W>() with the fewest words W that hold the machine's registers.
+template <typename F>
+auto with_smallest_set(unsigned registers, F f) {
+  if (registers <= BasicRegisterSet<1>::kCapacity) return f.template operator()<1>();
+  if (registers <= BasicRegisterSet<2>::kCapacity) return f.template operator()<2>();
+  return f.template operator()<8>();
+}
 
 /// The registers that an instruction reads.
 template <size_t Words = 8>

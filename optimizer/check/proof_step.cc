@@ -252,11 +252,9 @@ std::optional<int64_t> PairRun::constant_added(const Instruction& i,
                                                const Operands& operands) const {
   if (i.has_reference() || operands.uses != 1 || operands.size != 2) return std::nullopt;
   if (machine_.fixups.is_upper_half(i)) return machine_.fixups.field(i, ReferenceKind::gp_high);
-  Instruction copy = i;
-  copy.immediate = 0;
-  if (!machine_.fixups.is_lower_half(i) || machine_.facts(copy).source != ValueSource::copied)
-    return std::nullopt;
-  return machine_.fixups.field(i, ReferenceKind::gp_low);
+  const auto operand = machine_.based_operand(i);
+  if (!operand || operand->kind != BasedOperand::Kind::address) return std::nullopt;
+  return operand->displacement;
 }
 
 bool PairRun::is_copy(const Instruction& i, const Operands& operands) const {
@@ -278,7 +276,8 @@ void PairRun::compute(Side side, const Instruction& i, const Operands& operands)
 }
 
 bool PairRun::access_slot(Side side, const Instruction& i, const Operands& operands) {
-  if (!machine_.fixups.is_lower_half(i) || i.has_reference() || operands.uses == 0) return false;
+  const auto operand = machine_.based_operand(i);
+  if (!operand || i.has_reference() || operands.uses == 0) return false;
   const ValueId base = at(side, operands.registers[operands.uses - 1]);
   const auto from_stack = table_->distance(base, stack_);
   if (!from_stack) {
@@ -286,7 +285,7 @@ bool PairRun::access_slot(Side side, const Instruction& i, const Operands& opera
     expect(!of_frame || before_.slots.empty(), "the stack pointer is not known");
     return false;
   }
-  const int64_t offset = *from_stack + machine_.fixups.field(i, ReferenceKind::gp_low);
+  const int64_t offset = *from_stack + operand->displacement;
   const auto bottom = table_->distance(at(side, abi_.stack_pointer), stack_);
   expect(side == kBefore || !bottom || *bottom <= offset, "a signal would overwrite the frame");
   const auto near = std::lower_bound(before_.slots.begin(), before_.slots.end(), offset - 7);

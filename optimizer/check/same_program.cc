@@ -357,25 +357,25 @@ void Comparison::differ_in_code(const Cursor& x, const Cursor& y, std::string_vi
 
 /// Where instructions stand for bytes of their images, the bytes have to be the same, too.
 bool Comparison::same_bytes(const Cursor& x, const Cursor& y) const {
-  const WholeAddresses* whole = before_.machine.whole;
+  const Codec& codec = before_.machine.codec;
   const Instruction& i = x.block->instructions[x.at.index];
   const Instruction& j = y.block->instructions[y.at.index];
-  if (whole == nullptr || i.opcode == kInvalid || i.origin == kNone || j.origin == kNone)
+  if (codec.same == nullptr || i.opcode == kInvalid || i.origin == kNone || j.origin == kNone)
     return true;
   const auto code_of = [](const ComparedProgram& side, const Instruction& instruction) {
     const uint64_t address = side.program.origin_base + instruction.origin;
-    return WholeAddresses::Code{side.bytes_from(address), address};
+    return Codec::Code{side.bytes_from(address), address};
   };
-  const WholeAddresses::Code before = code_of(before_, i), after = code_of(after_, j);
-  if (!i.has_reference() && !whole->relative(i)) {  // nearly always equal: no need to decode
+  const Codec::Code before = code_of(before_, i), after = code_of(after_, j);
+  if (!i.has_reference() && !before_.machine.relative_address(i)) {  // nearly always equal
     const size_t size = before_.program.map.largest_group();
     if (before.bytes.size() >= size && after.bytes.size() >= size &&
         std::memcmp(before.bytes.data(), after.bytes.data(), size) == 0)
       return true;
   }
   const Reference* reference = reference_of(*x.procedure, i);
-  if (whole->same(before, after,
-                  reference != nullptr ? std::optional(reference->kind) : std::nullopt))
+  if (codec.same(before, after,
+                 reference != nullptr ? std::optional(reference->kind) : std::nullopt))
     return true;
   // Words in opaque code that the dynamic linker fills may have no contents in the input.
   if (x.procedure->state != Procedure::State::opaque) return false;

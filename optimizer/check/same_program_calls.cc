@@ -61,7 +61,7 @@ void Comparison::call(const Cursor& x, const Cursor& y) {
 /// Whether the output calls through a pointer at a fixed place, and so does the input, or calls a
 /// stub that does nothing but jump through that pointer. Data does not move.
 bool Comparison::call_same_pointer(const Cursor& x, const Cursor& y) const {
-  const Imports* imports = imports_of(before_.machine);
+  const Imports* imports = before_.machine.imports;
   if (imports == nullptr || before_.program.image == nullptr) return false;
   const Instruction& i = x.block->instructions[x.at.index];
   const Instruction& j = y.block->instructions[y.at.index];

@@ -450,24 +450,21 @@ void Emitter::CodeWriter::finish_block(ProcedureId id, BlockId block_id, size_t 
     // Part of the branch at the end, which may have two parts.
     const bool last = ends_in_branch &&
                       (i + 1 == own_end || (i + 2 == own_end && machine_.facts(code[i]).prefix));
-    uint64_t branch_target = 0;
     code[i] = emitter_.resolved(id, instruction, place);
-    if (machine_.whole != nullptr) {
-      const Reference* reference = reference_of(procedure, instruction);
-      const bool moves =
-          reference != nullptr && reference->target.where != CodeLocation::Where::address;
-      if (moves) branch_target = emitter_.resolve(reference->target);
-      if (last && has_branch) branch_target = finish_own_branch(i);
-      carry_field_relocations(code[i], place,
-                              reference != nullptr ? reference->kind : ReferenceKind::branch,
-                              branch_target);
-      continue;
-    }
     const Reference* reference = reference_of(procedure, instruction);
-    if (reference != nullptr && (last || reference->kind == ReferenceKind::address_high))
-      branch_target = emitter_.resolve(reference->target);
-    if (last && has_branch) branch_target = finish_own_branch(i);
-    carry_relocations(id, instruction, place, branch_target);
+    const bool fields = machine_.codec.relocates_fields();
+    const auto names_target = [&] {  // the relocation, which may name another symbol for it
+      return fields ? reference->target.where != CodeLocation::Where::address
+                    : last || reference->kind == ReferenceKind::address_high;
+    };
+    uint64_t target = 0;
+    if (reference != nullptr && names_target()) target = emitter_.resolve(reference->target);
+    if (last && has_branch) target = finish_own_branch(i);
+    if (fields)
+      carry_field_relocations(
+          code[i], place, reference != nullptr ? reference->kind : ReferenceKind::branch, target);
+    else
+      carry_relocations(id, instruction, place, target);
   }
   if (appends_branch(how)) branch_along(own_end, side_of_appended_branch(how));
 }

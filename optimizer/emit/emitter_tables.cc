@@ -105,7 +105,7 @@ void Emitter::write_relocations() {
         }
         table.relocations.push_back(relocation);
         table.relocations.back().symbol = new_symbol_index(relocation.symbol);
-        if (machine_.whole != nullptr && !code) follow_word(table.relocations.back());
+        if (machine_.evidence.addends_are_right && !code) follow_word(table.relocations.back());
         if (code && relocation.role == RelocationRole::address_high)
           follow_half(table.relocations.back(), program_.ranges[range]);
       }

@@ -27,7 +27,7 @@
 namespace respike {
 namespace {
 
-using Field = WholeAddresses::Field;
+using Field = Codec::Field;
 
 class AddressFinder {
  public:
@@ -84,8 +84,8 @@ class AddressFinder {
     const uint64_t end = lifter_.map().group_end(place);
     auto each = std::ranges::lower_bound(relocations, place, {}, &Relocation::address);
     for (; each != relocations.end() && each->address < end; ++each)
-      if (whole_.field_at(bytes_from(place), static_cast<unsigned>(each->address - place)) ==
-              Field::distance &&
+      if (lifter_.machine.codec.field_at(
+              bytes_from(place), static_cast<unsigned>(each->address - place)) == Field::distance &&
           each->role != RelocationRole::ignored)
         return &*each;
     return nullptr;
@@ -147,8 +147,8 @@ class AddressFinder {
 
   void find_relocated(const CodeRange& range, const Relocation& relocation) {
     const uint64_t place = lifter_.map().group(relocation.address);
-    const Field field =
-        whole_.field_at(bytes_from(place), static_cast<unsigned>(relocation.address - place));
+    const Field field = lifter_.machine.codec.field_at(
+        bytes_from(place), static_cast<unsigned>(relocation.address - place));
     switch (relocation.role) {
       case RelocationRole::ignored:
         return;
@@ -245,7 +245,7 @@ class AddressFinder {
 }  // namespace
 
 void find_whole_addresses(Lifter& lifter) {
-  AddressFinder(lifter).run();
+  if (lifter.machine.whole != nullptr) AddressFinder(lifter).run();
 }
 
 }  // namespace respike

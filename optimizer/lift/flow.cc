@@ -182,13 +182,10 @@ class Connector {
     }
   }
 
-  bool is_short(Instruction branch) const {
-    const auto set_length = lifter_.machine.branches.set_length;
-    if (set_length == nullptr) return false;
-    if (lifter_.machine.facts(branch).stays_near) return true;
-    const uint64_t size = lifter_.machine.codec.size({&branch, 1});
-    set_length(branch, true);
-    return lifter_.machine.codec.size({&branch, 1}) != size;
+  bool is_short(const Instruction& branch) const {
+    const BranchForms& forms = lifter_.machine.branches;
+    return lifter_.machine.facts(branch).stays_near ||
+           (forms.is_short != nullptr && forms.is_short(branch));
   }
 
   /// No other branch could lead on from a branch that reaches only what is near.

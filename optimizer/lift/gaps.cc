@@ -94,7 +94,7 @@ class ReferredGaps {
 }  // namespace
 
 void keep_referred_gaps(Lifter& lifter) {
-  if (lifter.machine.whole != nullptr) ReferredGaps(lifter).run();
+  if (lifter.machine.evidence.data_in_gaps) ReferredGaps(lifter).run();
 }
 
 }  // namespace respike

@@ -239,7 +239,7 @@ bool JumpSources::define_target(const Instruction& instruction, const Place& pla
                                 std::vector<Register>& next, Sources& sources, bool& only_tables) {
   const bool forms = lifter_.machine.whole->forms_address(instruction);
   const auto relative =
-      instruction.has_reference() ? std::nullopt : lifter_.machine.whole->relative(instruction);
+      instruction.has_reference() ? std::nullopt : lifter_.machine.relative_address(instruction);
   switch (lifter_.machine.facts(instruction).source) {
     case ValueSource::loaded:
       only_tables = false;

@@ -49,7 +49,7 @@ class JumpConnector {
           ControlFlow::indirect_jump)
         jumps_.push_back(id);
     if (!jumps_.empty()) {
-      if (lifter_.machine.whole != nullptr) {
+      if (lifter_.machine.evidence.labels_are_words) {
         for (BlockId id : jumps_) add_all_labels(id);
       } else {
         find_predecessors();
@@ -58,7 +58,7 @@ class JumpConnector {
         find_owners();
       }
     }
-    if (lifter_.machine.whole == nullptr) check_labels();  // see sums.cc
+    if (!lifter_.machine.evidence.labels_are_words) check_labels();  // see sums.cc
   }
 
  private:
@@ -111,8 +111,8 @@ class JumpConnector {
     for (BlockId label : labels) add_edge(block, label);
   }
 
-  /// Where instructions hold whole addresses, all labels of the procedure are kept in data, as
-  /// entries of its tables: every jump may lead to all of them, or out of the procedure.
+  /// Where all labels are words of data (AddressEvidence), those of the procedure are entries of its
+  /// tables: every jump may lead to all of them, or out of the procedure.
   void add_all_labels(BlockId id) {
     BasicBlock& block = procedure_.blocks[id];
     block.flags |= BasicBlock::kMayLeave;

@@ -39,7 +39,7 @@ class OpaqueCode {
 
   void run() {
     pin_unproven_targets();
-    if (whole_ != nullptr) keep_what_addresses_tell();
+    if (lifter_.machine.evidence.words_are_distances) keep_what_addresses_tell();
     for (const CodeRange& range : program_.ranges) {
       const Procedure& procedure = program_[range.procedure];
       if (procedure.state != Procedure::State::opaque || range.first_block == range.end_block)
@@ -103,9 +103,8 @@ class OpaqueCode {
     std::optional<uint64_t> target;
     if (is_direct(lifter_.machine.facts(instruction).flow))
       target = at + static_cast<uint64_t>(int64_t{instruction.immediate});
-    else if (whole_ != nullptr)
-      if (const auto relative = whole_->relative(instruction))
-        target = program_.origin_base + static_cast<uint64_t>(*relative);
+    else if (const auto relative = lifter_.machine.relative_address(instruction))
+      target = program_.origin_base + static_cast<uint64_t>(*relative);
     // A reference carries the instruction, unless it did not fit the relocation, or is in what may
     // be data, whose words are not changed.
     if (target && !in_data && lifter_.map().starts_group(at) && has_relocation(at))
@@ -115,16 +114,16 @@ class OpaqueCode {
 
   /// Whether a relocation says that the instruction at `at` holds a distance.
   bool has_relocation(uint64_t at) const {
-    if (whole_ == nullptr) return false;
+    if (!codec_.relocates_fields()) return false;
     const auto& relocations = *lifter_.code_at(at)->relocations;
     const auto bytes = bytes_from(at);
     const uint64_t end = at + codec_.length(bytes);
     const auto each = std::ranges::lower_bound(relocations, at, {}, &Relocation::address);
     return std::any_of(each, std::ranges::lower_bound(relocations, end, {}, &Relocation::address),
                        [&](const Relocation& relocation) {
-                         using Field = WholeAddresses::Field;
-                         const Field field = whole_->field_at(
-                             bytes, static_cast<unsigned>(relocation.address - at));
+                         using Field = Codec::Field;
+                         const Field field =
+                             codec_.field_at(bytes, static_cast<unsigned>(relocation.address - at));
                          return relocation.role != RelocationRole::ignored &&
                                 (field == Field::branch || field == Field::distance);
                        });
@@ -284,7 +283,6 @@ class OpaqueCode {
   Lifter& lifter_;
   Program& program_;
   const Codec& codec_;
-  const WholeAddresses* const whole_ = lifter_.machine.whole;
   std::vector<std::pair<uint32_t, uint64_t>> bases_;  // ranges of data, and from where words count
   uint64_t effort_ = 20'000'000;                      // words of tables
   bool gave_up_ = false;  // hostile: there are too many words or bases; everything is opaque

@@ -152,15 +152,14 @@ void pin_measured_procedures(Lifter& lifter) {
 }
 
 /// OCaml's runtime compares addresses with the ends of OCaml's code (ocaml.cc). Where all code of a
-/// program is between two ends that can be told to the runtime, that code moves together. Not where
-/// hot-cold optimization would change frames, of which OCaml's tables tell.
+/// program is between two ends that can be told to the runtime, that code moves together.
 void enclose_ocaml_code(Lifter& lifter) {
   constexpr const char* kReason = "OCaml's runtime knows where the code of OCaml starts and ends";
   Program& program = lifter.program;
   const OcamlExtent hull = lifter.ocaml.hull;
   program.enclosure = {hull.start, hull.end};
   for (const OcamlExtent& unit : lifter.ocaml.code) {
-    const bool moves = program.enclosure.holds(unit.start) && lifter.machine.whole != nullptr;
+    const bool moves = program.enclosure.holds(unit.start);
     auto range = std::ranges::upper_bound(program.ranges, unit.start, {}, &CodeRange::end);
     for (; range != program.ranges.end() && range->start < unit.end; ++range) {
       Procedure& procedure = program[range->procedure];

@@ -205,26 +205,26 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
     return;
   }
   // Where the image can be loaded anywhere, a dynamic relocation has the target, too.
-  if (kind == ReferenceKind::address64 && lifter.machine.whole != nullptr &&
+  if (kind == ReferenceKind::address64 && lifter.machine.evidence.words_are_distances &&
       lifter.image.kind == Image::Kind::executable)
     target = bases.tables.target_at(relocation.address, target);
   add_code_pointer(lifter, relocation.address, kind, target, base);
 }
 
 void find_data_words(Lifter& lifter, WordBases& bases) {
-  const bool whole = lifter.machine.whole != nullptr;
+  const bool distances = lifter.machine.evidence.words_are_distances;
   for (const RelocationTable& table : lifter.image.relocations) {
     const Section& section = lifter.image.sections[table.target];
     if (is_unwind_section(section.name) || section.executable()) continue;
     for (const Relocation& relocation : table.relocations) {
-      if (says_nothing(relocation.role) || (whole && Tables::is_distance(relocation.role)))
+      if (says_nothing(relocation.role) || (distances && Tables::is_distance(relocation.role)))
         continue;
       if (const auto kind = data_kind(relocation.role))
         find_data_word(lifter, relocation, *kind, bases);
       else
         bases.tables.keep_unknown(relocation);
     }
-    if (whole) bases.tables.find_distances(table.relocations);
+    if (distances) bases.tables.find_distances(table.relocations);
   }
   bases.tables.settle();
 }
@@ -492,13 +492,13 @@ void find_references(Lifter& lifter) {
   collect_table_words(lifter);
   Program& program = lifter.program;
 
-  if (lifter.machine.whole != nullptr) find_whole_addresses(lifter);
+  find_whole_addresses(lifter);
   GpHalves halves(lifter);
   halves.find();
   WordBases bases{WordGps(lifter), Tables(lifter)};
   halves.keep_unknown(bases.gps);
   check_get_pc(lifter);
-  if (lifter.machine.whole == nullptr)
+  if (!lifter.machine.codec.relocates_fields())
     for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
       find_code_reference(lifter, program[program.ranges[range].procedure], relocation, bases);
     });

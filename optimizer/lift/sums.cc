@@ -487,7 +487,7 @@ class SumKeeper {
 }  // namespace
 
 void check_sums(Lifter& lifter, std::span<const std::vector<uint32_t>> ranges_of, Effort& effort) {
-  if (lifter.machine.whole == nullptr) return;
+  if (!lifter.machine.evidence.labels_are_words) return;
   const KnownData known(lifter);
   std::vector<std::vector<Sums>> parts(kParts);
   for_each_part(lifter.program, [&](size_t part, Arena&, ProcedureId first, ProcedureId last) {

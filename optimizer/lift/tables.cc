@@ -47,7 +47,7 @@ constexpr std::string_view kColdSuffix = ".cold";
 }  // namespace
 
 Tables::Tables(Lifter& lifter) : lifter_(lifter) {
-  if (lifter.machine.whole == nullptr) return;
+  if (!lifter.machine.evidence.words_are_distances) return;
   const Image& image = lifter.image;
   for (const TableReference& table : lifter.tables) known_.push_back(table.table);
   known_.insert(known_.end(), lifter.held_data.begin(), lifter.held_data.end());

@@ -7,11 +7,8 @@
 #include <span>
 
 #include "optimizer/ir/program.h"
-#include "optimizer/machine/register.h"
 
 namespace respike {
-
-struct Machine;
 
 struct Imports {
   /// The address of the pointer through which `code`, which stands at `address`, jumps, if the code
@@ -24,12 +21,5 @@ struct Imports {
   /// instructions that do not call through a pointer at a fixed place.
   std::optional<int64_t> (*pointer_of_call)(const Instruction& call);
 };
-
-/// Registers that linkers' stubs may change between a call and the procedure that is called; empty:
-/// not known.
-std::span<const Register> stub_registers(const Machine& machine);
-
-/// nullptr: calls of stubs stay as they are.
-const Imports* imports_of(const Machine& machine);
 
 }  // namespace respike

@@ -22,6 +22,7 @@
 #include "optimizer/image/relocation_role.h"
 #include "optimizer/ir/code_map.h"
 #include "optimizer/ir/program.h"
+#include "optimizer/machine/imports.h"
 #include "optimizer/machine/probes.h"
 #include "optimizer/machine/register.h"
 #include "optimizer/machine/rewrite_facts.h"
@@ -142,6 +143,22 @@ struct ExecutionCosts {
   uint32_t copied_tail = 0;
 };
 
+/// What images of a machine tell about the places to which indirect jumps and words of data lead.
+struct AddressEvidence {
+  /// All labels of indirect jumps are kept in data, as words with relocations: whole addresses, or
+  /// distances from their table. Then a jump may lead to all labels of its procedure, and no path in
+  /// front of the jump has to show its table (lift/jumps.cc).
+  bool labels_are_words = false;
+  /// A word may hold a distance of code, from the start of its table or from its own place; its
+  /// relocation does not say which (lift/tables.h).
+  bool words_are_distances = false;
+  /// Hand-written code keeps constants between procedures, which look like padding (lift/gaps.cc).
+  bool data_in_gaps = false;
+  /// Symbol plus addend of a relocation of a word of data is what the word holds, also where the
+  /// symbol is a section's. Where false, linkers leave addends as they were before linking.
+  bool addends_are_right = false;
+};
+
 /// What it costs to issue straight code, which depends on where the code stands.
 struct IssueModel {
   uint32_t period = 0;  // bytes, a power of two: of the address, only the remainder matters
@@ -153,6 +170,19 @@ struct IssueModel {
   /// `before` is empty, control jumps to `code`. References of instructions do not matter.
   uint32_t (*cycles)(std::span<const Instruction> before, std::span<const Instruction> code,
                      uint64_t address);
+};
+
+/// An instruction that forms an address of a register plus a number, or reads or writes memory
+/// there. Example: stq s0,8(sp) is a store at 8 bytes from sp, of one register of 8 bytes; of
+/// `stp x29, x30, [sp, #16]` of AArch64, `count` would be 2.
+struct BasedOperand {
+  enum class Kind : uint8_t { address, load, store };
+  Kind kind = Kind::address;
+  uint8_t size = 0;    // bytes of memory for each register; 0: an address, or not known
+  uint8_t count = 1;   // registers that are loaded or stored, one behind the other in memory
+  bool whole = false;  // a load or store that keeps all bits of the registers, and does no more
+  int64_t displacement = 0;
+  // The base is the register that the instruction reads last; if it reads none, zero.
 };
 
 /// What an instruction does, except to registers: operands() names registers and takes longer, and
@@ -204,6 +234,32 @@ struct Codec {
   uint8_t filler = 0;          // linkers make padding of this byte, too
   uint8_t standing_flags = 0;  // bits of Instruction::flags that say how an instruction stands in
                                // memory, not what it does
+
+  /// Numbers that an instruction holds in bytes of their own.
+  enum class Field : uint8_t {
+    none,      // no number of the instruction
+    branch,    // the displacement of a direct branch
+    distance,  // the distance of an operand
+    address,   // a number of 32 bits, of which an address may be part
+    thread,    // the 0 of a load of the thread pointer; linkers replace calls by such loads
+    number,    // any other number
+  };
+  /// Which number of the instruction that starts `code` begins `offset` bytes after its start.
+  /// nullptr: numbers share bytes with the rest of an instruction, so that a relocation stands at
+  /// the start of its instruction and concerns all of it.
+  Field (*field_at)(std::span<const uint8_t> code, unsigned offset) = nullptr;
+  bool relocates_fields() const { return field_at != nullptr; }
+
+  /// Bytes from an instruction on, and its address.
+  struct Code {
+    std::span<const uint8_t> bytes;
+    uint64_t address = 0;
+  };
+  /// Whether two instructions do the same, but for direct branches' displacements and for fields
+  /// with a reference. nullptr: Instruction holds all that an instruction is; otherwise it stands
+  /// for bytes of the image, which are to be compared, too.
+  bool (*same)(const Code& before, const Code& after,
+               std::optional<ReferenceKind> reference) = nullptr;
 
   /// Bytes of the instruction that starts `code`: at least 1, at most all of `code`; 1 when `code`
   /// does not decode. nullptr when groups have a fixed size.
@@ -263,6 +319,8 @@ struct BranchForms {
   /// Gives a branch inside of a procedure its short or its long form, of which Fixups::apply knows
   /// the reach. nullptr: each branch has one form.
   void (*set_length)(Instruction& branch, bool is_long) = nullptr;
+  /// Whether a branch, as decoded, is in its short form. nullptr: as above.
+  bool (*is_short)(const Instruction& branch) = nullptr;
 };
 
 /// Fields of instructions that depend on addresses.
@@ -282,14 +340,6 @@ struct Fixups {
 
 /// Addresses that one instruction holds whole, as a number or as the distance from its own place.
 struct WholeAddresses {
-  enum class Field : uint8_t {
-    none,      // no number of the instruction
-    branch,    // the displacement of a direct branch
-    distance,  // the distance of an operand
-    address,   // a number of 32 bits, of which an address may be part
-    thread,    // the 0 of a load of the thread pointer; linkers replace calls by such loads
-    number,    // any other number
-  };
   /// The address to which the instruction, as decoded, is relative, minus Program::origin_base;
   /// nullopt when there is none. Direct branches have none.
   std::optional<int64_t> (*relative)(const Instruction& instruction);
@@ -297,15 +347,6 @@ struct WholeAddresses {
   bool (*forms_address)(const Instruction& instruction);
   /// Whether the instruction adds or subtracts whole numbers.
   bool (*adds)(const Instruction& instruction);
-  /// Which number of the instruction that starts `code` begins `offset` bytes behind its start.
-  Field (*field_at)(std::span<const uint8_t> code, unsigned offset);
-  /// Whether two instructions do the same, but for direct branches' displacements and for fields
-  /// with a reference. `Code`: bytes from the instruction on, and its address.
-  struct Code {
-    std::span<const uint8_t> bytes;
-    uint64_t address = 0;
-  };
-  bool (*same)(const Code& before, const Code& after, std::optional<ReferenceKind> reference);
 };
 
 /// Calls that push the return address.
@@ -369,6 +410,9 @@ struct Machine {
 
   InstructionFacts (*facts)(const Instruction& instruction);
   Operands (*operands)(const Instruction& instruction);
+  /// nullopt: the instruction has no such operand, or the machine does not tell. References do not
+  /// matter: with one, `displacement` is not known.
+  std::optional<BasedOperand> (*based_operand)(const Instruction& instruction);
   /// Whether the code holds a return from a signal handler: kernels' signal delivery relies on this
   /// code, and unwinders match its bytes.
   bool (*is_signal_return)(std::span<const Instruction> instructions);
@@ -381,16 +425,27 @@ struct Machine {
   ExecutionCosts costs;
   BranchForms branches;
   Fixups fixups;
+  AddressEvidence evidence = {};
+  uint64_t page_size = 4096;  // bytes, as Linux has them on most systems of the machine
+  /// Registers that linkers' stubs may change between a call and the procedure that is called;
+  /// empty: not known.
+  std::span<const Register> stub_registers = {};
 
   const GlobalPointer* gp = nullptr;              // absent: addresses are formed in other ways
   const WholeAddresses* whole = nullptr;          // absent: no instruction holds a whole address
   const PushedReturns* pushed_returns = nullptr;  // absent: calls leave it in a register
   const RegisterWindow* window = nullptr;         // absent: names always mean the same registers
+  const Imports* imports = nullptr;               // absent: calls of stubs stay as they are
   const Stubs* stubs = nullptr;           // absent: code that is further apart cannot be placed
   const IssueModel* issue = nullptr;      // absent: nobody has written how code issues
   const Probes* probes = nullptr;         // absent: images cannot be instrumented yet
   const RewriteFacts* rewrite = nullptr;  // absent: hot-cold optimization leaves images alone
 
+  /// The address to which an instruction is relative, see WholeAddresses::relative; nullopt: none,
+  /// or no instruction holds one.
+  std::optional<int64_t> relative_address(const Instruction& instruction) const {
+    return whole != nullptr ? whole->relative(instruction) : std::nullopt;
+  }
   std::optional<Register> global_pointer() const {
     return gp != nullptr ? std::optional(gp->base) : std::nullopt;
   }

@@ -11,11 +11,8 @@
 
 #include "optimizer/base/error.h"
 #include "optimizer/image/image.h"
-#include "optimizer/machine/alpha/meaning.h"
 #include "optimizer/machine/ia64/listing.h"
-#include "optimizer/machine/imports.h"
 #include "optimizer/machine/listing.h"
-#include "optimizer/machine/x86_64/imports.h"
 #include "optimizer/machine/x86_64/listing.h"
 
 namespace respike {
@@ -27,8 +24,6 @@ struct KnownMachine {
   const Machine& (*windows_machine)();  // with Windows' calling standard; nullptr: as above
   const Listing& (*listing)();
   const Listing& (*manual_listing)();  // nullptr: the manuals' syntax is GNU's
-  uint64_t page;
-  const Imports* imports;  // nullptr: nobody has written what its stubs look like
 };
 
 template <const Machine& (*machine)()>
@@ -38,11 +33,9 @@ const Listing& plain_listing() {
 }
 
 constexpr KnownMachine kMachines[] = {
-    {MachineId::alpha, alpha_machine, alpha_windows_machine, plain_listing<alpha_machine>, nullptr,
-     8192, nullptr},
-    {MachineId::ia64, ia64_machine, nullptr, ia64_listing, nullptr, 16384, nullptr},
-    {MachineId::x86_64, x86_64_machine, nullptr, x86_64_listing, x86_64_manual_listing, 4096,
-     &x86_64::kImports},
+    {MachineId::alpha, alpha_machine, alpha_windows_machine, plain_listing<alpha_machine>, nullptr},
+    {MachineId::ia64, ia64_machine, nullptr, ia64_listing, nullptr},
+    {MachineId::x86_64, x86_64_machine, nullptr, x86_64_listing, x86_64_manual_listing},
 };
 
 const KnownMachine* find(MachineId id) {
@@ -76,22 +69,6 @@ const Machine& machine_for(const Image& image) {
                             known.machine().name),
                 image.path);
   return known.windows_machine();
-}
-
-uint64_t page_size(MachineId id) {
-  return require(id).page;
-}
-
-std::span<const Register> stub_registers(const Machine& machine) {
-  static constexpr Register kAlpha[] = {alpha::kAt, alpha::kPv};
-  if (&machine == &alpha_windows_machine()) return kAlpha;
-  return {};
-}
-
-const Imports* imports_of(const Machine& machine) {
-  for (const KnownMachine& known : kMachines)
-    if (known.machine != nullptr && &known.machine() == &machine) return known.imports;
-  return nullptr;
 }
 
 const Listing* find_listing(MachineId id, Syntax syntax) {

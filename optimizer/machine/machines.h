@@ -21,7 +21,4 @@ const Machine& machine_for(MachineId id);
 /// The same with the calling standard of the image, if the machine has several.
 const Machine& machine_for(const Image& image);
 
-/// Bytes of a page, as Linux has them on most systems of the machine. Throws as machine_for() does.
-uint64_t page_size(MachineId id);
-
 }  // namespace respike

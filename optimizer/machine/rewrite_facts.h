@@ -27,8 +27,6 @@ constexpr ValueClasses class_of(int64_t value) {
   return odd ? kPositiveOdd : kPositiveEven;
 }
 
-enum class WholeAccess : uint8_t { none, load, store };
-
 class RewriteFacts {
  public:
   virtual ~RewriteFacts() = default;
@@ -48,10 +46,6 @@ class RewriteFacts {
   /// The classes for which a conditional branch is taken: classes of the one register that the
   /// branch reads, or of zero if it reads no register. nullopt: something else decides.
   virtual std::optional<ValueClasses> taken_for(const Instruction& branch) const = 0;
-
-  /// Whether an instruction only loads or stores all 8 bytes of a register. The address is the
-  /// register that the instruction reads last plus the instruction's lower half (Fixups::field).
-  virtual WholeAccess whole_access(const Instruction&) const = 0;
 
   /// Puts `to` where the instruction reads `from` (`uses`), writes `from` (`defs`) or both. False,
   /// and the instruction unchanged, when no field can do so: `to` is of another kind, or the same

@@ -125,7 +125,7 @@ void NodeHasher::add(const Procedure& procedure, const BasicBlock& block) {
     if (is_gp_load(procedure, instruction)) continue;
     const bool relocated =
         instruction.has_reference() || (instruction.origin != kNone && add_relocated(instruction));
-    if (relocated && machine.whole == nullptr) continue;
+    if (relocated && !machine.codec.relocates_fields()) continue;  // half of an address
     const uint64_t kind = mnemonic(instruction.opcode);
     loose_ += kind;
     uint8_t text[17];

@@ -20,7 +20,7 @@
 
 namespace respike {
 uint64_t call_imports_directly(Program& program) {
-  const Imports* imports = imports_of(*program.machine);
+  const Imports* imports = program.machine->imports;
   if (imports == nullptr) return 0;
   uint64_t changed = 0;
   for (Procedure& procedure : program.procedures) {

@@ -62,15 +62,33 @@ TEST(AlphaRewriteFacts, MovesOnlyWhatComputes) {
        {"ldq t0,8(sp)", "stq t0,8(sp)", "addq/v a0,a1,v0", "addt $f1,$f2,$f3", "callsys", "rpcc t0",
         "ret", "beq t0,0", "bsr ra,0", "mb", "ldq_l t0,0(a0)", "mf_fpcr $f0"})
     EXPECT_FALSE(motion.is_pure(alpha_machine().text.parse(text, 0))) << text;
-  for (const char* text : {"ldq t0,8(sp)", "ldt $f1,8(sp)"})
-    EXPECT_EQ(motion.whole_access(alpha_machine().text.parse(text, 0)), WholeAccess::load) << text;
-  for (const char* text : {"stq t0,8(sp)", "stt $f1,8(sp)", "stq zero,8(sp)"})
-    EXPECT_EQ(motion.whole_access(alpha_machine().text.parse(text, 0)), WholeAccess::store) << text;
-  for (const char* text : {"ldl t0,8(sp)", "lds $f1,8(sp)", "ldq_u t0,8(sp)", "stl t0,8(sp)",
-                           "ldq_l t0,8(sp)", "stq_c t0,8(sp)", "sts $f1,8(sp)", "lda t0,8(sp)"})
-    EXPECT_EQ(motion.whole_access(alpha_machine().text.parse(text, 0)), WholeAccess::none) << text;
   EXPECT_EQ(alpha_machine().text.print(*motion.copy(8, 9), 0), "mov\tt7,s0");
   EXPECT_FALSE(motion.copy(8, 40));
+}
+
+TEST(AlphaMachine, BasedOperands) {
+  using Kind = BasedOperand::Kind;
+  const auto operand = [](const char* text) {
+    return alpha_machine().based_operand(alpha_machine().text.parse(text, 0));
+  };
+  const auto expect = [&](const char* text, Kind kind, bool whole) {
+    const auto found = operand(text);
+    ASSERT_TRUE(found) << text;
+    EXPECT_EQ(found->kind, kind) << text;
+    EXPECT_EQ(found->whole, whole) << text;
+    EXPECT_EQ(found->displacement, 8) << text;
+    EXPECT_EQ(found->size, whole ? 8 : 0) << text;
+  };
+  for (const char* text : {"ldq t0,8(sp)", "ldt $f1,8(sp)"}) expect(text, Kind::load, true);
+  for (const char* text : {"stq t0,8(sp)", "stt $f1,8(sp)", "stq zero,8(sp)"})
+    expect(text, Kind::store, true);
+  for (const char* text : {"ldl t0,8(sp)", "lds $f1,8(sp)", "ldq_u t0,8(sp)", "ldq_l t0,8(sp)"})
+    expect(text, Kind::load, false);
+  for (const char* text : {"stl t0,8(sp)", "stq_c t0,8(sp)", "sts $f1,8(sp)"})
+    expect(text, Kind::store, false);
+  expect("lda t0,8(sp)", Kind::address, false);
+  for (const char* text : {"ldah t0,1(gp)", "addq t0,8,t1", "jsr ra,(t12)", "mov t0,t1"})
+    EXPECT_FALSE(operand(text)) << text;
 }
 
 /// Compares with the machine where branches go, for values of all classes.

@@ -10,7 +10,7 @@ namespace respike::elf {
 namespace {
 
 TEST(RelocationRoles, OfAlpha) {
-  const RelocationRoles& roles = relocation_roles(MachineId::alpha);
+  const RelocationRoles roles = relocation_roles(MachineId::alpha);
   EXPECT_EQ(roles[4], RelocationRole::got_load);
   EXPECT_EQ(roles[9], RelocationRole::unsupported);
   EXPECT_EQ(roles[28], RelocationRole::branch);
@@ -21,7 +21,7 @@ TEST(RelocationRoles, OfAlpha) {
 }
 
 TEST(RelocationRoles, OfIa64) {
-  const RelocationRoles& roles = relocation_roles(MachineId::ia64);
+  const RelocationRoles roles = relocation_roles(MachineId::ia64);
   EXPECT_EQ(roles[0x49], RelocationRole::branch);
   EXPECT_EQ(roles[0x81], RelocationRole::address64);
   for (const uint32_t number : {0x00u, 0x3au, 0x52u, 0x57u, 0x5cu, 0x67u, 0x91u, 0xbau})

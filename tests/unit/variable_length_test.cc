@@ -65,6 +65,7 @@ Machine variable_machine() {
   machine.codec.decode = decode;
   machine.facts = facts;
   machine.operands = [](const Instruction&) { return Operands(); };
+  machine.based_operand = [](const Instruction&) { return std::optional<BasedOperand>(); };
   machine.is_signal_return = [](std::span<const Instruction>) { return false; };
   machine.fixups.is_upper_half = [](const Instruction&) { return false; };
   machine.fixups.is_lower_half = [](const Instruction&) { return false; };

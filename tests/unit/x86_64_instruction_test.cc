@@ -305,9 +305,9 @@ TEST(X8664Instruction, SignalReturn) {
 }
 
 TEST(X8664Instruction, FieldsOfInstructions) {
-  using Field = WholeAddresses::Field;
+  using Field = Codec::Field;
   const auto field = [](const Bytes& bytes, unsigned offset) {
-    return machine().whole->field_at(bytes, offset);
+    return machine().codec.field_at(bytes, offset);
   };
   EXPECT_EQ(field({0xe8, 0, 0, 0, 0}, 1), Field::branch);
   const Bytes move = {0xc7, 0x05, 8, 0, 0, 0, 0x44, 0x33, 0x22, 0x11};
@@ -322,7 +322,7 @@ TEST(X8664Instruction, FieldsOfInstructions) {
 TEST(X8664Instruction, WhatIsTheSame) {
   const auto same = [](const Bytes& a, uint64_t at_a, const Bytes& b, uint64_t at_b,
                        std::optional<ReferenceKind> reference = {}) {
-    return machine().whole->same({a, at_a}, {b, at_b}, reference);
+    return machine().codec.same({a, at_a}, {b, at_b}, reference);
   };
   const Bytes load = {0x8b, 0x05, 0x10, 0, 0, 0}, nearer = {0x8b, 0x05, 0, 0, 0, 0};
   EXPECT_TRUE(same(load, 0x1000, nearer, 0x1010));

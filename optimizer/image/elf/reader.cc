@@ -551,7 +551,7 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
     fail(title(section) + " does not refer to the symbol table", header_offset(section));
   const size_t symbol_count =
       without_symbols ? 1 : (target != nullptr ? image_.symbols : image_.dynamic_symbols).size();
-  const RelocationRoles& roles = relocation_roles(image_.machine);
+  const RelocationRoles roles = relocation_roles(image_.machine);
   std::vector<Relocation> relocations;
   relocations.reserve(records.size());
   for (size_t i = 0; i < records.size(); ++i) {

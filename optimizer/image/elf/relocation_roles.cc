@@ -12,6 +12,7 @@
 #include "optimizer/image/elf/relocation_roles.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace respike::elf {
@@ -20,12 +21,12 @@ namespace {
 using Role = RelocationRole;
 
 struct Row {
-  uint8_t first = 0;
-  uint8_t last = 0;
+  uint16_t first = 0;
+  uint16_t last = 0;
   Role role = Role::unsupported;
 };
 
-constexpr Row one(uint8_t number, Role role) {
+constexpr Row one(uint16_t number, Role role) {
   return {number, number, role};
 }
 
@@ -105,15 +106,17 @@ constexpr Row kX86_64[] = {
     {41, 42, Role::got_load},      // GOTPCRELX, REX_GOTPCRELX
 };
 
-constexpr RelocationRoles by_number(std::span<const Row> rows) {
-  RelocationRoles result;
+template <const auto& rows>
+constexpr auto by_number() {
+  std::array<Role, std::ranges::max(rows, {}, &Row::last).last + size_t{1}> roles{};
   for (const Row& row : rows)
-    for (unsigned number = row.first; number <= row.last; ++number) result.roles[number] = row.role;
-  return result;
+    for (unsigned number = row.first; number <= row.last; ++number) roles[number] = row.role;
+  return roles;
 }
 
-constexpr RelocationRoles kAlphaRoles = by_number(kAlpha), kIa64Roles = by_number(kIa64),
-                          kX86_64Roles = by_number(kX86_64);
+constexpr auto kAlphaRoles = by_number<kAlpha>();
+constexpr auto kIa64Roles = by_number<kIa64>();
+constexpr auto kX86_64Roles = by_number<kX86_64>();
 
 std::span<const Row> rows_of(MachineId machine) {
   switch (machine) {
@@ -129,17 +132,16 @@ std::span<const Row> rows_of(MachineId machine) {
 
 }  // namespace
 
-const RelocationRoles& relocation_roles(MachineId machine) {
+RelocationRoles relocation_roles(MachineId machine) {
   switch (machine) {
     case MachineId::alpha:
-      return kAlphaRoles;
+      return {kAlphaRoles};
     case MachineId::ia64:
-      return kIa64Roles;
+      return {kIa64Roles};
     case MachineId::x86_64:
-      return kX86_64Roles;
+      return {kX86_64Roles};
   }
-  static constexpr RelocationRoles kNoRoles;
-  return kNoRoles;
+  return {};
 }
 
 uint16_t relocation_number(MachineId machine, RelocationRole role) {

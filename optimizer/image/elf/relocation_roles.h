@@ -1,8 +1,8 @@
 #pragma once
 // What ELF's numbers of relocations mean on each machine.
 
-#include <array>
 #include <cstdint>
+#include <span>
 
 #include "optimizer/base/machine_id.h"
 #include "optimizer/image/relocation_role.h"
@@ -11,7 +11,7 @@ namespace respike::elf {
 
 /// The roles of a machine's relocations, by number.
 struct RelocationRoles {
-  std::array<RelocationRole, 256> roles{};
+  std::span<const RelocationRole> roles;  // up to the largest number that has a role
 
   constexpr RelocationRole operator[](uint32_t number) const {
     return number < roles.size() ? roles[number] : RelocationRole::unsupported;
@@ -19,7 +19,7 @@ struct RelocationRoles {
 };
 
 /// On a machine without a table every number is unsupported.
-const RelocationRoles& relocation_roles(MachineId machine);
+RelocationRoles relocation_roles(MachineId machine);
 
 /// The number of a new relocation with this role: the first of the machine's table; 0, which is no
 /// relocation, when the table has no such number.

@@ -155,6 +155,18 @@ bool is_lower_half(const Instruction& instruction) {
   return encoding_of(instruction).format == Format::memory && !is_upper_half(instruction);
 }
 
+std::optional<BasedOperand> based_operand(const Instruction& i) {
+  if (!is_lower_half(i)) return std::nullopt;
+  BasedOperand operand{.displacement = i.immediate};
+  if (i.opcode == opcode("lda")) return operand;
+  const bool reads_value = (encoding_of(i).roles.reads & 1) != 0;
+  operand.kind = reads_value ? BasedOperand::Kind::store : BasedOperand::Kind::load;
+  for (const uint16_t whole : {opcode("ldq"), opcode("ldt"), opcode("stq"), opcode("stt")})
+    operand.whole |= i.opcode == whole;
+  if (operand.whole) operand.size = 8;
+  return operand;
+}
+
 int64_t field(const Instruction& instruction, ReferenceKind kind) {
   switch (kind) {
     case ReferenceKind::gp_high:
@@ -273,6 +285,7 @@ Machine make_machine() {
       .text = {.print = alpha::print, .parse = alpha::parse, .register_name = register_name},
       .facts = alpha::facts,
       .operands = alpha::operands,
+      .based_operand = based_operand,
       .is_signal_return = alpha::is_signal_return,
       .abi = make_abi(),
       // The 21164's: 8 KB (Hardware Reference Manual, 2.1.1).
@@ -289,6 +302,7 @@ Machine make_machine() {
                  .apply = apply,
                  .is_upper_half = is_upper_half,
                  .is_lower_half = is_lower_half},
+      .page_size = 8192,
       .gp = &kGlobalPointer,
       .stubs = &kStubs,
       .issue = &kIssue,
@@ -318,6 +332,8 @@ const Machine& alpha_windows_machine() {
     windows.abi = make_windows_abi();
     windows.facts = windows_facts;
     windows.gp = nullptr;
+    static constexpr Register kStubRegisters[] = {kAt, kPv};
+    windows.stub_registers = kStubRegisters;
     windows.probes = &alpha_windows_probes();
     return windows;
   }();

@@ -95,12 +95,6 @@ class AlphaRewriteFacts final : public RewriteFacts {
     }
   }
 
-  WholeAccess whole_access(const Instruction& i) const override {
-    if (i.opcode == opcode("ldq") || i.opcode == opcode("ldt")) return WholeAccess::load;
-    if (i.opcode == opcode("stq") || i.opcode == opcode("stt")) return WholeAccess::store;
-    return WholeAccess::none;
-  }
-
   bool rename(Instruction& instruction, Register from, Register to, bool uses,
               bool defs) const override {
     if (from >= kFpcr || to >= kFpcr || (from < kFloating) != (to < kFloating)) return false;

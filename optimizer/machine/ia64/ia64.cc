@@ -288,6 +288,7 @@ Machine make_machine() {
                .register_name = ia64::register_name},
       .facts = ia64::facts,
       .operands = ia64::operands,
+      .based_operand = [](const Instruction&) { return std::optional<BasedOperand>(); },
       // On Linux, signal handlers return through the kernel's own page.
       .is_signal_return = [](std::span<const Instruction>) { return false; },
       .abi = make_abi(),
@@ -305,6 +306,7 @@ Machine make_machine() {
                  .apply = apply,
                  .is_upper_half = [](const Instruction&) { return false; },
                  .is_lower_half = [](const Instruction&) { return false; }},
+      .page_size = 16384,
       .gp = &kGlobalPointer,
       .window = &kWindow,
       .stubs = &kStubs,

@@ -613,6 +613,10 @@ void set_length(Instruction& branch, bool is_long) {
   set_bytes(branch, !is_long ? 2 : is_jump(branch) ? 5 : 6);
 }
 
+bool is_short(const Instruction& branch) {
+  return has_two_lengths(branch) && length_of(branch) == 2;
+}
+
 bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
            uint64_t) {
   const auto distance = static_cast<int64_t>(target - place);

@@ -74,13 +74,17 @@ Instruction call();
 
 /// Gives a conditional jump the opposite condition; false for other instructions.
 bool invert(Instruction& branch);
-/// See BranchForms::set_length.
+/// See BranchForms.
 void set_length(Instruction& branch, bool is_long);
+bool is_short(const Instruction& branch);
 /// See Fixups::apply.
 bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_t target,
            uint64_t gp);
 
 extern const WholeAddresses kWholeAddresses;  // whole_addresses.cc
-extern const PushedReturns kPushedReturns;    // pushed_returns.cc
+Codec::Field field_at(std::span<const uint8_t> code, unsigned offset);
+bool same(const Codec::Code& before, const Codec::Code& after,
+          std::optional<ReferenceKind> reference);
+extern const PushedReturns kPushedReturns;  // pushed_returns.cc
 
 }  // namespace respike::x86_64

@@ -33,8 +33,10 @@ bool adds(const Instruction& instruction) {
          name == "lea";
 }
 
-WholeAddresses::Field field_at(std::span<const uint8_t> code, unsigned offset) {
-  using Field = WholeAddresses::Field;
+}  // namespace
+
+Codec::Field field_at(std::span<const uint8_t> code, unsigned offset) {
+  using Field = Codec::Field;
   const Decoded d = decode_unit(code);
   if (!d.valid() || offset == 0) return Field::none;
   if (offset == d.immediate_at) {
@@ -51,7 +53,7 @@ WholeAddresses::Field field_at(std::span<const uint8_t> code, unsigned offset) {
   return loads ? Field::thread : Field::number;
 }
 
-bool same(const WholeAddresses::Code& before, const WholeAddresses::Code& after,
+bool same(const Codec::Code& before, const Codec::Code& after,
           std::optional<ReferenceKind> reference) {
   const Decoded x = decode_unit(before.bytes), y = decode_unit(after.bytes);
   if (!x.valid() || x.length != y.length) return false;
@@ -65,7 +67,7 @@ bool same(const WholeAddresses::Code& before, const WholeAddresses::Code& after,
   if (is_direct(form_of(x)) || reference == ReferenceKind::address32)
     mask(x.immediate_at, x.immediate_size);
   if (x.is_rip_relative()) {
-    const auto target = [](const Decoded& d, const WholeAddresses::Code& code) {
+    const auto target = [](const Decoded& d, const Codec::Code& code) {
       return code.address + d.length +
              static_cast<uint64_t>(
                  read_signed(code.bytes.data() + d.displacement_at, d.displacement_size));
@@ -77,12 +79,7 @@ bool same(const WholeAddresses::Code& before, const WholeAddresses::Code& after,
   return std::memcmp(a, b, x.length) == 0;
 }
 
-}  // namespace
-
-constinit const WholeAddresses kWholeAddresses = {.relative = relative,
-                                                  .forms_address = forms_address,
-                                                  .adds = adds,
-                                                  .field_at = field_at,
-                                                  .same = same};
+constinit const WholeAddresses kWholeAddresses = {
+    .relative = relative, .forms_address = forms_address, .adds = adds};
 
 }  // namespace respike::x86_64

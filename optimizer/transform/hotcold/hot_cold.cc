@@ -75,6 +75,7 @@ uint64_t size_of(const Procedure& procedure) {
   return size;
 }
 
+constexpr const char* kNoStandard = "it follows no calling standard";
 constexpr const char* kFaultsAreCaught = "an instruction that is no call may throw";
 
 /// Does the rounds, one after the other.
@@ -130,6 +131,7 @@ class HotColdOptimizer {
         return fmt::format("the hot part of {} cannot be told: {}", procedure.name, what);
       };
       if (!procedure.movable()) return says("it is " + procedure.reason);
+      if (procedure.nonstandard) return says(kNoStandard);
       if (caught_faults_.concern(procedure)) return says(kFaultsAreCaught);
       std::vector<bool> wanted(procedure.blocks.size());
       for (const BlockId block : part.blocks) {
@@ -161,6 +163,10 @@ class HotColdOptimizer {
     note.category = Category::not_provable;
     note.reason = program_[id].reason;
     if (!program_[id].movable()) return;
+    if (program_[id].nonstandard) {
+      note.reason = kNoStandard;
+      return;
+    }
     if (caught_faults_.concern(program_[id])) {
       note.reason = kFaultsAreCaught;
       return;

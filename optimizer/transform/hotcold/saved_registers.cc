@@ -139,9 +139,9 @@ class SaveElimination {
   /// Whether an access relative to the stack pointer overlaps the slot. Accesses that are not
   /// understood do not: unwind information says that the slot holds the caller's value.
   bool touches_slot(const Instruction& instruction) const {
-    if (!machine_.fixups.is_lower_half(instruction)) return false;
-    const int64_t at =
-        machine_.fixups.field(instruction, ReferenceKind::gp_low) - procedure_.shape.size;
+    const auto operand = machine_.based_operand(instruction);
+    if (!operand) return false;
+    const int64_t at = operand->displacement - procedure_.shape.size;
     return at > slot_ - kWidest && at < slot_ + kWidest;
   }
 
