@@ -4,7 +4,7 @@
 //
 // Example: with a profile in which a loop runs often, the loop's blocks get counts, lose their
 // no-ops, and stand in a row at the front of the text. If that would cost more than the order of the
-// input, the list is gone through again, and the loop's procedure stays.
+// input, the passes after the counts run again, and the loop's procedure stays.
 
 #include "optimizer/pipeline.h"
 
@@ -68,15 +68,11 @@ struct Draft {
   std::vector<ProcedureId> left_out;  // by the user's wish, and because they would cost more
 };
 
-/// Pins what the user does not want rewritten, and `losing`; the list of both, ascending.
-std::vector<ProcedureId> pin_left_out(Program& program, const OptimizeOptions& options,
-                                      const std::vector<ProcedureId>& losing) {
-  std::vector<ProcedureId> left_out = left_out_procedures(program, options);
-  pin(program, left_out);
-  pin(program, losing, kNoGain);
-  left_out.insert(left_out.end(), losing.begin(), losing.end());
-  std::sort(left_out.begin(), left_out.end());
-  return left_out;
+/// Both lists, ascending.
+std::vector<ProcedureId> with(std::vector<ProcedureId> list, const std::vector<ProcedureId>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+  std::ranges::sort(list);
+  return list;
 }
 
 void warn_if_nothing_moves(const Program& program, const OptimizeOptions& options,
@@ -95,9 +91,8 @@ bool may_part(const Program& program, const OptimizeOptions& options) {
 }
 
 /// The program as the image has it, with nothing that may move.
-Draft make_copy(const Image& image, OptimizeResult& result) {
-  Diagnostics ignored;  // said already
-  Draft draft{.program = lift(image, ignored), .layout = {}, .gp_loads = {}, .left_out = {}};
+Draft left_as_it_is(Program program, OptimizeResult& result) {
+  Draft draft{.program = std::move(program), .layout = {}, .gp_loads = {}, .left_out = {}};
   for (Procedure& procedure : draft.program.procedures)
     if (procedure.movable()) {
       procedure.state = Procedure::State::pinned;
@@ -163,32 +158,33 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   OptimizeResult result;
   Steps steps(options.progress);  // the shares of time were measured on images of all sizes
 
-  // The list is gone through once or, where procedures would cost more than in the input, again
-  // with these procedures as they are.
+  // Code becomes procedures, blocks and references.
+  steps.begin("lift", 0.0);
   Draft draft;
-  std::vector<ProcedureId> losing;
+  draft.program = lift(image, diagnostics);
+  require_invariants(draft.program);
+  draft.left_out = left_out_procedures(draft.program, options);
+  pin(draft.program, draft.left_out);
+  warn_if_nothing_moves(draft.program, options, diagnostics);
+
+  // Blocks and edges get counts, by the profile or by estimates.
+  const bool by_counts = options.order == OptimizeOptions::Order::profiled;
+  std::optional<CallGraph> calls;  // right until a pass changes calls; made by who needs it first
+  if (by_counts) {
+    steps.begin("counts");
+    set_counts(draft.program, options, result, diagnostics, calls);
+    result.warning = describe_opaque(draft.program);
+  }
+  const bool profiled = result.annotated.entered != 0;
+
+  // The passes that follow run once or, where procedures would cost more than in the input, again
+  // with these procedures as they are; or the input is taken as it is.
+  std::optional<Program> counted;
+  if (options.only_if_gained && profiled) counted = copy_of(draft.program);
   for (bool again = false;; again = true) {
-    Diagnostics said_already;
-    Diagnostics& news = again ? said_already : diagnostics;
-    draft = {};
     Program& program = draft.program;
-
-    // Code becomes procedures, blocks and references. From here on no other procedure gets pinned.
-    again ? steps.begin("lift") : steps.begin("lift", 0.0);
-    program = lift(image, news);
-    require_invariants(program);
-    draft.left_out = pin_left_out(program, options, losing);
-    warn_if_nothing_moves(program, options, news);
-
     std::vector<ExecutedCode> executed;  // in the input, for the forecast
-    if (options.order == OptimizeOptions::Order::profiled) {
-      // Blocks and edges get counts, by the profile or by estimates.
-      steps.begin("counts");
-      std::optional<CallGraph>
-          calls;  // right until a pass changes calls; made by who needs it first
-      set_counts(program, options, result, news, calls);
-      const bool profiled = result.annotated.entered != 0;
-      result.warning = describe_opaque(program);
+    if (by_counts) {
       executed = executed_in_input(program);
 
       // Instructions go that nothing needs, and more where a profile says what is hot.
@@ -208,19 +204,25 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 
     // Blocks get an order.
     steps.begin("layout");
-    const bool counted = result.annotated.entered != 0;
     draft.layout = make_layout(program, options, options.only_if_gained, executed,
-                               counted ? &result.gain.forecast : nullptr);
+                               profiled ? &result.gain.forecast : nullptr);
     copy_prologs(program, draft.layout);
     require_invariants(program, &draft.layout);
 
-    if (again || !options.only_if_gained || !counted) break;
-    losing = losing_procedures(result.gain.forecast, program);
+    if (again || !counted) break;
+    const std::vector<ProcedureId> losing = losing_procedures(result.gain.forecast, program);
     if (losing.empty()) break;
+    calls.reset();
+    draft.program = {};  // its memory is needed
+    draft = {.program = copy_of(*counted),
+             .layout = {},
+             .gp_loads = {},
+             .left_out = with(std::move(draft.left_out), losing)};
+    pin(draft.program, losing, kNoGain);
   }
-  if (options.only_if_gained && result.annotated.entered != 0 &&
-      !is_worth_it(result.gain.forecast, *draft.program.machine))
-    draft = make_copy(image, result);
+  if (counted && !is_worth_it(result.gain.forecast, *draft.program.machine))
+    draft = left_as_it_is(std::move(*counted), result);
+  counted.reset();
 
   // Only addresses are open now. The note says what was changed, so that `verify` can follow.
   steps.begin("emit", 0.3);

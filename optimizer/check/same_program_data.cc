@@ -644,9 +644,8 @@ void Comparison::unwind_tables() {
 /// The address in a word of data that holds a return address, or an end of the enclosure; nullopt:
 /// it holds something else.
 std::optional<uint64_t> Comparison::place_behind_code(const ComparedProgram& side, uint64_t word) {
-  const auto& pointers = side.program.code_pointers;
-  const auto found = std::ranges::lower_bound(pointers, word, {}, &CodePointer::address);
-  if (found == pointers.end() || found->address != word) return std::nullopt;
+  const CodePointer* found = pointer_at(side.program, word);
+  if (found == nullptr) return std::nullopt;
   switch (found->target.where) {
     case CodeLocation::Where::return_point: {
       const BasicBlock& call = side.program[found->target.procedure].blocks[found->target.block];

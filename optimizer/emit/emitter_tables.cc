@@ -9,6 +9,7 @@
 #include "optimizer/base/bytes.h"
 #include "optimizer/emit/emitter.h"
 #include "optimizer/image/provenance.h"
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 
@@ -51,12 +52,8 @@ void Emitter::add_unwind_relocations(std::vector<RelocationTable>& tables) {
 /// Where linkers keep the addends of section symbols right, makes symbol and addend mean what the
 /// word of data holds now. `relocation` indexes the output's symbols.
 void Emitter::follow_word(Relocation& relocation) const {
-  const auto& pointers = program_.code_pointers;
-  const auto pointer =
-      std::ranges::lower_bound(pointers, relocation.address, {}, &CodePointer::address);
-  if (pointer == pointers.end() || pointer->address != relocation.address ||
-      relocation.symbol >= out_.symbols.size())
-    return;
+  const CodePointer* pointer = pointer_at(program_, relocation.address);
+  if (pointer == nullptr || relocation.symbol >= out_.symbols.size()) return;
   const Symbol& symbol = out_.symbols[relocation.symbol];
   if (symbol.type != Symbol::Type::section) return;
   uint64_t made = resolve(pointer->target);
@@ -155,15 +152,11 @@ void Emitter::write_dynamic_section() {
       if (const auto address = new_address(entry.value); address && *address != entry.value)
         out_.loader_changes.emplace_back(entry.kind, *address);
   out_.dynamic_relocations = image_.dynamic_relocations;
-  const auto& pointers = program_.code_pointers;
   for (DynamicRelocationTable& table : out_.dynamic_relocations)
     for (Relocation& relocation : table.relocations) {
       if (relocation.symbol != 0) continue;
-      const auto pointer =
-          std::lower_bound(pointers.begin(), pointers.end(), relocation.address,
-                           [](const CodePointer& p, uint64_t a) { return p.address < a; });
-      if (pointer != pointers.end() && pointer->address == relocation.address &&
-          pointer->kind == ReferenceKind::address64)
+      const CodePointer* pointer = pointer_at(program_, relocation.address);
+      if (pointer != nullptr && pointer->kind == ReferenceKind::address64)
         relocation.addend = static_cast<int64_t>(resolve(pointer->target));
     }
 }

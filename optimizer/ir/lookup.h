@@ -3,6 +3,8 @@
 // branch_of() gives the Reference that names `f`, and BlockNumbers the number of the block among
 // all blocks of the program.
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,22 @@ class BlockNumbers {
  private:
   std::vector<uint32_t> first_ = {0};  // per procedure: the number of its block 0; and the end
 };
+
+/// The procedure whose entry is at an address of the input. Binary search.
+inline std::optional<ProcedureId> procedure_at_entry(const Program& program, uint64_t address) {
+  const auto found = std::ranges::lower_bound(program.procedures, address, {}, &Procedure::address);
+  if (found == program.procedures.end() || found->address != address) return std::nullopt;
+  return static_cast<ProcedureId>(found - program.procedures.begin());
+}
+
+/// The pointer to code in the word of data at an address; nullptr when there is none. Binary
+/// search. Program::code_pointers has to be sorted already.
+inline const CodePointer* pointer_at(const Program& program, uint64_t address) {
+  const auto found =
+      std::ranges::lower_bound(program.code_pointers, address, {}, &CodePointer::address);
+  if (found == program.code_pointers.end() || found->address != address) return nullptr;
+  return &*found;
+}
 
 /// What an instruction refers to; nullptr when it has no reference. The index of the reference has
 /// to be right: a program that lift() did not make is checked by find_violation() first.

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <unordered_map>
 
 #include "optimizer/base/error.h"
 #include "optimizer/image/image.h"
+#include "optimizer/ir/lookup.h"
 
 namespace respike {
 
@@ -38,13 +38,10 @@ std::vector<bool> procedures_named(const Program& program, const std::vector<std
     for (auto each = first; each != last; ++each) named[each->second] = true;
     if (first != last) continue;  // names may have an @ of their own
     const auto meant = split_addressed_name(text);
-    const auto at = std::lower_bound(
-        program.procedures.begin(), program.procedures.end(), meant ? meant->address : 0,
-        [](const Procedure& procedure, uint64_t a) { return procedure.address < a; });
-    if (!meant || at == program.procedures.end() || at->address != meant->address ||
-        at->name != meant->name)
+    const auto at = meant ? procedure_at_entry(program, meant->address) : std::nullopt;
+    if (!at || program[*at].name != meant->name)
       throw Error(fmt::format("there is no procedure {}", text), program.image->path);
-    named[static_cast<size_t>(at - program.procedures.begin())] = true;
+    named[*at] = true;
   }
   return named;
 }

@@ -280,6 +280,9 @@ struct Program {
   const Procedure& operator[](ProcedureId id) const { return procedures[id]; }
 };
 
+/// A copy with memory of its own.
+Program copy_of(const Program& program);
+
 /// The entries of a jump table: indices of Program::code_pointers, half-open. Fewer than
 /// `table.entries` where not all words of the table are code pointers in a row. Binary search.
 std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& table);

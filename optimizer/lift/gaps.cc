@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "optimizer/ir/lookup.h"
 #include "optimizer/lift/lifter.h"
 
 namespace respike {
@@ -71,8 +72,7 @@ class ReferredGaps {
         role == RelocationRole::pc_relative32 || role == RelocationRole::pc_relative64;
     const bool address = role == RelocationRole::address64 || role == RelocationRole::address32;
     if (!address && (!distance || in_code)) return;
-    if (!std::ranges::binary_search(lifter_.program.code_pointers, relocation.address, {},
-                                    &CodePointer::address))
+    if (pointer_at(lifter_.program, relocation.address) == nullptr)
       keep(symbol.value + static_cast<uint64_t>(relocation.addend));
   }
 

@@ -26,6 +26,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer/ir/lookup.h"
 #include "optimizer/lift/calls.h"
 #include "optimizer/lift/labels.h"
 
@@ -423,9 +424,8 @@ class JumpConnector {
     if (!has_address_tables()) return true;
     constexpr uint64_t kEntry = 4;
     const auto leads_inside = [&](uint64_t word) {
-      const auto pointer =
-          std::ranges::lower_bound(program_.code_pointers, word, {}, &CodePointer::address);
-      if (pointer == program_.code_pointers.end() || pointer->address != word) return false;
+      const CodePointer* pointer = pointer_at(program_, word);
+      if (pointer == nullptr) return false;
       const auto location = block_at(program_, pointer->target.address);
       return location && location->procedure == id_;
     };

@@ -150,10 +150,8 @@ class OpaqueCode {
 
   /// Whether it is known that the word of data is a return address, or the end of an enclosure.
   bool is_known(uint64_t word) const {
-    const auto& pointers = program_.code_pointers;
-    const auto found = std::ranges::lower_bound(pointers, word, {}, &CodePointer::address);
-    return found != pointers.end() && found->address == word &&
-           found->target.where != CodeLocation::Where::address;
+    const CodePointer* found = pointer_at(program_, word);
+    return found != nullptr && found->target.where != CodeLocation::Where::address;
   }
 
   /// Tables begin at an address in the data, or at its end, that is formed or held; or at an

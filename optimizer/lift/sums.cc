@@ -237,15 +237,13 @@ class SumFinder {
   void note_words_as_bases(std::span<const uint32_t> ranges) {
     find_referred(ranges);
     for (const uint64_t address : referred_)
-      if (const auto target = pointer_at(address)) note_sum(*target, address);
+      if (const auto target = held_address(address)) note_sum(*target, address);
   }
 
   /// The address of code in the word of data at `address`.
-  std::optional<uint64_t> pointer_at(uint64_t address) const {
-    const auto pointer =
-        std::ranges::lower_bound(program_.code_pointers, address, {}, &CodePointer::address);
-    if (pointer == program_.code_pointers.end() || pointer->address != address ||
-        pointer->kind != ReferenceKind::address64 ||
+  std::optional<uint64_t> held_address(uint64_t address) const {
+    const CodePointer* pointer = pointer_at(program_, address);
+    if (pointer == nullptr || pointer->kind != ReferenceKind::address64 ||
         pointer->target.where != CodeLocation::Where::address ||
         lifter_.range_at(pointer->target.address) == kNone)
       return std::nullopt;
@@ -302,7 +300,7 @@ class SumFinder {
     }
     const auto word = whole_.relative(i);
     if (!word || lifter_.machine.facts(i).source != ValueSource::loaded) return std::nullopt;
-    return pointer_at(program_.origin_base + static_cast<uint64_t>(*word));
+    return held_address(program_.origin_base + static_cast<uint64_t>(*word));
   }
 
   bool is_plain(Register r) const { return r != lifter_.machine.abi.stack_pointer && !is_flag(r); }

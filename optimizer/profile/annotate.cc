@@ -109,18 +109,13 @@ AnnotateResult annotate(Program& program, const Profile& profile) {
     ++result.procedures;
     result.entered += entered;
     result.instructions = saturating_add(result.instructions, instructions);
-    auto procedure =
-        std::lower_bound(program.procedures.begin(), program.procedures.end(), counted.address,
-                         [](const Procedure& p, uint64_t a) { return p.address < a; });
-    if (procedure == program.procedures.end() || procedure->address != counted.address ||
-        procedure->name != counted.name ||
-        signatures[procedure - program.procedures.begin()] != counted.signature ||
-        !same_blocks(program, *procedure, counted))
+    const auto id = procedure_at_entry(program, counted.address);
+    if (!id || program[*id].name != counted.name || signatures[*id] != counted.signature ||
+        !same_blocks(program, program[*id], counted))
       continue;
-    set_counts(*procedure, counted);
-    add_observed_calls(program, static_cast<ProcedureId>(procedure - program.procedures.begin()),
-                       counted);
-    result.known[static_cast<size_t>(procedure - program.procedures.begin())] = true;
+    set_counts(program[*id], counted);
+    add_observed_calls(program, *id, counted);
+    result.known[*id] = true;
     ++result.matched;
     result.entered_matched += entered;
     result.instructions_matched = saturating_add(result.instructions_matched, instructions);

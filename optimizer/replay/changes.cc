@@ -16,19 +16,11 @@
 #include <unordered_set>
 #include <utility>
 
+#include "optimizer/ir/lookup.h"
 #include "optimizer/transform/nops.h"
 
 namespace respike {
 namespace {
-
-std::optional<ProcedureId> procedure_at(const Program& program, uint64_t entry) {
-  const auto& list = program.procedures;
-  const auto found =
-      std::lower_bound(list.begin(), list.end(), entry,
-                       [](const Procedure& p, uint64_t address) { return p.address < address; });
-  if (found == list.end() || found->address != entry) return std::nullopt;
-  return static_cast<ProcedureId>(found - list.begin());
-}
 
 /// The hot parts that a note tells of; nullopt when the program has no such procedures.
 std::optional<HotParts> find_parts(const Program& program, const Provenance& note) {
@@ -38,7 +30,7 @@ std::optional<HotParts> find_parts(const Program& program, const Provenance& not
   for (const auto& round : note.hot_parts) {
     auto& found = parts.emplace_back();
     for (const Provenance::HotPart& described : round) {
-      const auto procedure = procedure_at(program, described.entry);
+      const auto procedure = procedure_at_entry(program, described.entry);
       // Each once.
       if (!procedure || (!found.empty() && found.back().procedure >= *procedure))
         return std::nullopt;
