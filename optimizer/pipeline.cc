@@ -65,7 +65,7 @@ struct Draft {
   Program program;
   Layout layout;
   DroppedGpLoads gp_loads;
-  std::vector<ProcedureId> left_out;  // by the user's wish, and because they would cost more
+  std::vector<ProcedureId> left_out;  // by the user's wish, or because they would cost more
 };
 
 /// Both lists, ascending.
@@ -85,12 +85,12 @@ void warn_if_nothing_moves(const Program& program, const OptimizeOptions& option
 
 /// Whether hot procedures get hot and cold parts.
 bool may_part(const Program& program, const OptimizeOptions& options) {
-  // Unwinders that read prologs would not understand a prolog in pieces.
+  // Unwinders that read prologs would not understand a prolog in several fragments.
   const UnwindFormat* unwind = unwind_format_of(*program.image);
   return options.hot_cold && (unwind == nullptr || !unwind->reads_prologs);
 }
 
-/// The program as the image has it, with nothing that may move.
+/// The program as it is in the image; nothing in it may move.
 Draft left_as_it_is(Program program, OptimizeResult& result) {
   Draft draft{.program = std::move(program), .layout = {}, .gp_loads = {}, .left_out = {}};
   for (Procedure& procedure : draft.program.procedures)
@@ -109,7 +109,7 @@ Draft left_as_it_is(Program program, OptimizeResult& result) {
   return draft;
 }
 
-/// Takes the layout of the draft.
+/// Consumes the layout of the draft.
 std::vector<uint8_t> emit_draft(const Image& image, Draft& draft, const OptimizeOptions& options,
                                 OptimizeResult& result, Diagnostics& diagnostics) {
   Provenance note = describe_changes(draft.program, draft.left_out, result.hot_cold.parts);
@@ -126,9 +126,9 @@ std::vector<uint8_t> emit_draft(const Image& image, Draft& draft, const Optimize
   return bytes;
 }
 
-/// Throws Error when the written image breaks a rule of loaders and unwinders, or does something
-/// else than the program that it was written from. Puts dropped loads of gp back: the comparison is
-/// told that these are needless, which was proven before anything was changed.
+/// Throws Error when the written image breaks a rule of loaders and unwinders, or does not do the
+/// same as the program that it was written from. Puts dropped loads of gp back and gives the
+/// comparison their list: they were proven needless before anything was changed.
 void require_same_program(const Image& image, Draft& draft, const std::vector<uint8_t>& bytes) {
   const Image written = view_image(bytes, "the rewritten image");
   put_back(draft.program, draft.gp_loads);
@@ -169,7 +169,7 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 
   // Blocks and edges get counts, by the profile or by estimates.
   const bool by_counts = options.order == OptimizeOptions::Order::profiled;
-  std::optional<CallGraph> calls;  // right until a pass changes calls; made by who needs it first
+  std::optional<CallGraph> calls;  // valid until a pass changes calls; its first user makes it
   if (by_counts) {
     steps.begin("counts");
     set_counts(draft.program, options, result, diagnostics, calls);
@@ -227,9 +227,9 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   // Only addresses are open now. The note says what was changed, so that `verify` can follow.
   steps.begin("emit", 0.3);
   result.bytes = emit_draft(image, draft, options, result, diagnostics);
-  malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes
+  malloc_trim(0);  // emission's memory is free, but the second lift needs other block sizes
 
-  // What was written is read and lifted again, and has to do what the input does.
+  // The written image is read and lifted again, and must do what the input does.
   steps.begin("verify", 0.55);
   require_same_program(image, draft, result.bytes);
 

@@ -28,11 +28,11 @@ struct OptimizeOptions : LayoutChoice {
   std::vector<std::string> skip;
   std::string description;  // for the provenance note
   std::string fingerprint;  // likewise, of this Respike
-  /// Fragments of exported procedures of a library get dynamic symbols, too, as those of programs
-  /// do: dladdr names their code then, but the names change with each profile.
+  /// Fragments of exported procedures of a library get dynamic symbols, as those of programs always
+  /// do: dladdr then names their code, but the names change with each profile.
   bool dynamic_fragments = false;
   bool list_places = false;           // fills OptimizeResult::places
-  const Image* debug_file = nullptr;  // of the image (debug/debug_file.h): rewritten, too
+  const Image* debug_file = nullptr;  // of the image (debug/debug_file.h): rewritten as well
   std::string debug_file_name;        // of the new debug file
   Progress progress;
 };
@@ -52,14 +52,15 @@ struct OptimizeResult {
   uint64_t moved = 0;  // procedures that a layout may move
   std::vector<ProcedureNote> opaque;
   std::vector<ProcedureNote> pinned;
-  std::optional<std::string> warning;  // describe_opaque(), of a layout that is to gain something
+  std::optional<std::string> warning;  // describe_opaque(), of a layout that should gain something
   std::vector<Timing> timings;
   std::vector<PlacedInstruction> places;
   std::vector<uint8_t> debug_file;  // the new one
 };
 
 /// Rewrites `image`. The result is checked: it is read and lifted again and compared with the
-/// input. Throws Error when the image cannot be rewritten; procedures that cannot are left alone.
+/// input. Throws Error when the image cannot be rewritten; procedures that cannot be rewritten are
+/// left alone.
 OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
                         Diagnostics& diagnostics);
 

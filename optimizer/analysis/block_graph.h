@@ -25,9 +25,10 @@ Adjacency make_adjacency(size_t nodes, std::span<const std::pair<uint32_t, uint3
 /// The graph with all edges reversed.
 Adjacency reversed(const Adjacency& graph);
 
-/// All nodes in the postorder of a depth-first walk from `roots`: each node behind the nodes that
-/// the walk reached from it. Backward problems converge fast in this order, forward problems in the
-/// reverse order. Nodes that the roots do not reach are walked last, from the lowest number on.
+/// All nodes in the postorder of a depth-first walk from `roots`: each node comes after the nodes
+/// that the walk reached from it. Backward problems converge fast in this order, forward problems
+/// in the reverse order. Nodes that the roots do not reach are walked last, from the lowest number
+/// on.
 std::vector<uint32_t> postorder(const Adjacency& graph, std::span<const uint32_t> roots);
 
 struct BlockGraph {
@@ -39,9 +40,9 @@ struct BlockGraph {
 
 /// Entries are block 0, blocks flagged as entries, and blocks without predecessors.
 BlockGraph make_block_graph(const Procedure& procedure);
-/// The same with the edges alone that ran, by the counts of the procedure. So a path that never ran
-/// (an exception that was not thrown) leads into no loop. A block that did not run may be among the
-/// entries; it leads nowhere.
+/// The same, with only those edges that ran, by the counts of the procedure. So a path that never
+/// ran (an exception that was not thrown) leads into no loop. A block that did not run may be among
+/// the entries; it leads nowhere.
 BlockGraph make_executed_graph(const Procedure& procedure);
 
 }  // namespace respike

@@ -45,7 +45,7 @@ BlockSummary<W> summarize(const Machine& machine, const BasicBlock& block,
   return summary;
 }
 
-/// Which other code may run behind the last instruction of a block, besides its successors.
+/// Which other code may run after the last instruction of a block, besides its successors.
 enum class End : uint8_t {
   plain,         // none
   leaves,        // the caller: the block returns
@@ -57,7 +57,7 @@ enum class End : uint8_t {
   anything,      // unknown code: the end of the block is not understood
 };
 
-/// How a block ends that has a Call at its end.
+/// The end of a block with a Call at its end.
 inline End end_of(const Call& call) {
   const bool tail = call.kind == Call::Kind::tail;
   if (call.known()) return tail ? End::tail : End::call;
@@ -65,10 +65,10 @@ inline End end_of(const Call& call) {
   return tail ? End::unknown_tail : End::unknown_call;
 }
 
-/// How a block ends that has no Call at its end.
+/// The end of a block without a Call at its end.
 inline End end_of(const Machine& machine, const Procedure& procedure, const BasicBlock& block) {
   if (block.instructions.empty()) return block.successors.empty() ? End::anything : End::plain;
-  // A signal return restores all registers from memory; to know that would gain nothing.
+  // A signal return restores all registers from memory; using that would gain nothing.
   if (procedure.state == Procedure::State::pinned &&
       machine.is_signal_return(block.instructions.span()))
     return End::anything;

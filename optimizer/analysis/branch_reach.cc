@@ -1,3 +1,12 @@
+// Finds short branches that do not reach their targets.
+//
+// The branches at the end of a block, its own branch and an appended branch, are encoded as if each
+// block were at its given address. A branch whose displacement does not fit its short form has to
+// become long. Placement repeats this until all branches reach (emit/placement.cc).
+//
+// Example: an x86-64 block ends in a `jne` of two bytes, which reaches -128 to +127 bytes. With its
+// target 300 bytes ahead, `own` of the result is true.
+
 #include "optimizer/analysis/branch_reach.h"
 
 #include "optimizer/machine/machine.h"

@@ -8,8 +8,8 @@
 
 namespace respike {
 
-/// Which of the short branches at the end of a block do not lead to where they should. `addresses`:
-/// of blocks, by `numbers`. `run`: memory that is used again, of one thread.
+/// Which of the short branches at the end of a block do not reach their targets. `addresses`: of
+/// blocks, by `numbers`. `run`: memory of one thread that is reused.
 Packing::Branches out_of_reach(const Program& program, const Packing& packing,
                                const BlockNumbers& numbers, std::span<const uint64_t> addresses,
                                ProcedureId procedure, BlockId block, BlockRun& run);

@@ -2,17 +2,17 @@
 //
 // Direct calls and branches name their targets. Indirect calls are not resolved: every procedure
 // whose address is taken, that is exported, or that the system starts may be the callee. All other
-// procedures have known callers only. Example: `main` calls `f` directly and calls through a
-// pointer that data sets to `g`. `g` may be entered from anywhere (outside() is standard); `f` only
+// procedures only have known callers. Example: `main` calls `f` directly and calls through a
+// pointer that data sets to `g`. `g` may be entered from anywhere (outside() is standard), `f` only
 // by main.
 //
 // An address counts as taken when data or code holds it. Two kinds of addresses do not count:
 // labels to which only jumps of their own procedure lead (jump tables, computed gotos), and slots
-// of a linkage table that no instruction loads. Linkers leave such slots behind when they relax
-// calls through the table to direct calls; in static images nearly every procedure would have one.
+// of a linkage table that no instruction loads. Linkers leave such slots when they relax calls
+// through the table to direct calls; in static images nearly every procedure would have one.
 //
 // A computed goto may lead to labels of its procedure and, as far as the lifter knows, out of it.
-// If the procedure's frame is still allocated the goto stays inside, since code releases the frame
+// If the procedure's frame is still allocated, the goto stays inside, since code releases the frame
 // before it leaves the procedure.
 
 #include "optimizer/analysis/call_graph.h"
@@ -170,7 +170,7 @@ class CallGraphBuilder {
     if (program_.code_pointers.empty()) return;
     find_loaded_slots();
     for (const CodePointer& pointer : program_.code_pointers)
-      // Nothing but a return leads to a return point.
+      // Only a return leads to a return point.
       if (pointer.target.where != CodeLocation::Where::return_point &&
           !is_unused_slot(pointer.address))
         take_address(pointer.target);
@@ -179,7 +179,7 @@ class CallGraphBuilder {
   void take_address(const CodeLocation& location) {
     if (location.procedure == kNone) return;
     const Procedure& procedure = program_[location.procedure];
-    // Handlers of exceptions are entered from everywhere, in whatever way.
+    // Handlers of exceptions are entered from everywhere, in any way.
     if (procedure.nonstandard) return enter(location.procedure, location.block, Outside::anything);
     // A return point (location.block is the call's block) is never a label.
     if (location.where != CodeLocation::Where::block_start || !is_label(procedure, location))
@@ -216,7 +216,7 @@ class CallGraphBuilder {
           if (i.is_pseudo()) continue;
           const Operands operands = machine_.operands(i);
           if (operands.uses == 0 || operands.registers[operands.uses - 1] != *gp) continue;
-          // Code may load slots by a copy of gp, too.
+          // Code may also load slots through a copy of gp.
           if (machine_.facts(i).source == ValueSource::copied) return slots_loaded_.clear();
           const auto operand = machine_.based_operand(i);
           if (i.has_reference() || !operand) continue;
@@ -273,8 +273,8 @@ class CallGraphBuilder {
     }
   }
 
-  /// Indexes calls by callee. A procedure without callers and without outside entries gets one:
-  /// there is a reason for it that is not known.
+  /// Indexes calls by callee. A procedure without callers and without outside entries gets an
+  /// outside entry: it exists for an unknown reason.
   void index_callers() {
     std::vector<std::pair<uint32_t, uint32_t>> edges;
     for (uint32_t i = 0; i < graph_.calls_.size(); ++i)

@@ -23,7 +23,7 @@ struct Call {
   Kind kind = Kind::call;
   /// Whether the call follows the calling standard: a call leaves the return address in
   /// Abi::return_address, a tail jump goes through Abi::procedure_value or is direct; system calls
-  /// count as standard. If false, nothing is known of what an unknown callee expects.
+  /// count as standard. If false, the expectations of an unknown callee are unknown.
   bool standard = true;
 
   bool known() const { return callee != kNone; }
@@ -41,7 +41,7 @@ class CallGraph {
   explicit CallGraph(const Program& program);
 
   /// Finds the calls of a procedure anew, after its blocks changed. Changes calls_of() and calls(),
-  /// which keeps the old calls, too; all else stays as it was. So the change must not add ways into
+  /// which also keeps the old calls; all else stays as it was. So the change must not add ways into
   /// a procedure, and the entries of the changed procedure must keep their numbers.
   void update(const Program& program, ProcedureId id);
 
@@ -55,12 +55,12 @@ class CallGraph {
     return {callers_.data() + first_caller_[callee], callers_.data() + first_caller_[callee + 1]};
   }
   Outside outside(ProcedureId id) const { return outside_[id]; }
-  /// Whether no procedure refers to a procedure except unused ones, so that no run gets there.
-  /// Unused code is common, since archives bring whole object files. outside() is `standard` for
-  /// unused procedures without callers, to be careful.
+  /// Whether only unused procedures refer to the procedure, or none, so that no run gets there.
+  /// Unused code is common, since archives bring whole object files. To be careful, outside() is
+  /// `standard` for unused procedures without callers.
   bool unused(ProcedureId id) const { return unused_[id]; }
   /// Blocks that control may enter from outside of the procedure, ascending: block 0, targets of
-  /// calls and branches (also recursive ones), and blocks that unknown code may enter.
+  /// calls and branches (including recursive ones), and blocks that unknown code may enter.
   std::span<const BlockId> entries_of(ProcedureId id) const {
     return {entries_.data() + first_entry_[id], entries_.data() + first_entry_[id + 1]};
   }

@@ -2,10 +2,10 @@
 // Solving dataflow equations with a worklist.
 //
 // A problem has a function that computes the value of a node anew from the values of other nodes,
-// and says whether the value changed. When it did, the nodes that depend on it are due again. Each
-// round takes the due nodes in an order that follows the flow, so that most values are final after
-// the first round. Values that can change at most h times make a node due at most h times per edge;
-// so for bit vectors the time is linear in the edges, whatever the graph.
+// and says whether the value changed. If it did, the nodes that depend on it are due again. Each
+// round takes the due nodes in an order that follows the flow, so most values are final after the
+// first round. Values that can change at most h times make a node due at most h times per edge, so
+// for bit vectors the time is linear in the edges for every graph.
 // Source: Aho, Sethi, Ullman: Compilers, sections 10.5 and 10.9.
 
 #include <bit>
@@ -19,7 +19,7 @@
 namespace respike {
 
 /// Nodes that are due, each at most once. They are taken round after round in a given order; a node
-/// that becomes due behind the present place is taken in the same round.
+/// that becomes due after the present place is taken in the same round.
 class Worklist {
  public:
   /// `order`: every node once. `due`: whether all nodes are due at first, or none.
@@ -98,7 +98,7 @@ struct BlockValues {
 ///                            (forward) or its end (backward); start() if there is none
 ///   void meet(Value& into, const Value& from, BlockId source, BlockId block)
 ///   Value transfer(block, Value)    through the block
-/// If values move in one direction of the lattice only, and finitely often, the result is the
+/// If values only move in one direction of the lattice, and finitely often, the result is the
 /// extreme solution.
 template <Direction direction, typename Problem>
 auto solve_blocks(const BlockGraph& graph, const Problem& problem) {

@@ -1,13 +1,13 @@
 // Dominators by the semi-NCA algorithm.
 //
 // A depth-first walk numbers the blocks. The semidominator of a block is the block with the lowest
-// number from which a path leads to the block through higher numbers only. Semidominators are found
+// number from which a path leads to the block only through higher numbers. Semidominators are found
 // from the last block to the first, with path compression over the tree of the walk. The immediate
 // dominator of a block is the nearest ancestor of the block's parent that is not above the
 // semidominator. Immediate dominators are found from the first block to the last, along the
-// immediate dominators that are known by then. In practice semi-NCA is the fastest of the simple
-// algorithms. Iteration over the flow graph, as in Cooper, Harvey and Kennedy, takes quadratic time
-// on some graphs that compilers make (deep nests of loops).
+// immediate dominators known so far. In practice semi-NCA is the fastest of the simple algorithms.
+// Iteration over the flow graph, as in Cooper, Harvey and Kennedy, takes quadratic time on some
+// graphs that compilers make (deep nests of loops).
 //
 // Source: Georgiadis, Tarjan, Werneck: Finding Dominators in Practice, Journal of Graph Algorithms
 // and Applications 10 (2006), section 2.

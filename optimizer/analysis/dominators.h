@@ -21,7 +21,7 @@ class Dominators {
   bool dominates(BlockId a, BlockId b) const {
     return reachable(a) && reachable(b) && first_[a] <= first_[b] && last_[b] <= last_[a];
   }
-  /// Reachable blocks, each behind its immediate dominator.
+  /// Reachable blocks, each after its immediate dominator.
   const std::vector<BlockId>& top_down() const { return top_down_; }
 
  private:

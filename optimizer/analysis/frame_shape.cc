@@ -2,18 +2,18 @@
 //
 // A forward analysis computes for every point: the stack pointer relative to its value at the
 // entry; the register that is a copy of it (the frame pointer); the registers that certainly hold
-// their value at the entry (intact); those that perhaps do (perhaps intact); and the slots that
-// certainly hold the value of their register at the entry. A store of an intact register to its
-// slot is a save; a load from the slot back to the register is a restore and makes the register
+// their value at the entry (intact); the registers that perhaps do (perhaps intact); and the slots
+// that certainly hold the value of their register at the entry. A store of an intact register to
+// its slot is a save. A load from the slot back to the register is a restore and makes the register
 // intact again.
 //
 // Example: lda $30,-16($30) allocates 16 bytes; stq $9,8($30) saves $9 at -8; addq $16,1,$9 changes
 // $9; ldq $9,8($30) restores $9; lda $30,16($30) releases the frame. So $9 is `restored`.
 //
-// The slots come from the unwind states: a compiler tells there where the caller's values are, and
-// all unwinders rely on that. The instruction alone cannot tell that a store keeps all bits of the
-// register, and that no other value is kept in the slot. Procedures without unwind information have
-// no slots.
+// The slots come from the unwind states: there a compiler describes where the caller's values are,
+// and all unwinders rely on that description. The instruction alone does not show that a store
+// keeps all bits of the register, and that no other value is kept in the slot. Procedures without
+// unwind information have no slots.
 //
 // Machine::based_operand says which instructions add a number to a register, load or store. A load
 // whose value nothing gets counts as a store of zero.
@@ -39,7 +39,7 @@ std::optional<int64_t> cfa_at_entry(const Program& program, const Procedure& pro
   return program.unwind.states[state].cfa_offset;
 }
 
-/// Calls f(state) for the unwind states of a procedure until it returns true.
+/// Calls f(state) for the unwind states of a procedure until f returns true.
 template <typename F>
 void for_each_state(const Program& program, const Procedure& procedure, F f) {
   const auto& states = program.unwind.states;
@@ -56,8 +56,8 @@ void for_each_state(const Program& program, const Procedure& procedure, F f) {
   }
 }
 
-/// Where unwind states say that registers were saved: offsets from the stack pointer at the entry,
-/// ascending.
+/// The places where unwind states say that registers were saved: offsets from the stack pointer at
+/// the entry, ascending.
 std::vector<int32_t> slot_offsets(const Program& program, const Procedure& procedure) {
   std::vector<int32_t> offsets;
   const auto cfa = cfa_at_entry(program, procedure);
@@ -287,7 +287,7 @@ class FrameAnalysis {
     if (collecting_ && touches_frame) note_escape(i, operands, access, state);
   }
 
-  /// The offset of an access in the frame; nullopt when its base is not known.
+  /// The offset of an access in the frame; nullopt when its base is unknown.
   std::optional<int64_t> frame_offset(const Access& access, const State& state) const {
     if (access.base == sp_ && state.sp_known) return state.sp + access.displacement;
     if (access.base == state.fp && state.fp != kNoRegister)
@@ -351,8 +351,8 @@ class FrameAnalysis {
       if (overlap(offset, slot)) state.saved.remove(slot.reg);
   }
 
-  /// Returns whether the access loads a register from its slot. Another load from the slot is a use
-  /// of the saved value.
+  /// Returns whether the access loads a register from its slot. Any other load from the slot is a
+  /// use of the saved value.
   bool restore(const Access& access, const State& state) {
     if (access.kind != Access::Kind::load || slots_.empty()) return false;
     const auto offset = frame_offset(access, state);
@@ -367,8 +367,8 @@ class FrameAnalysis {
     return true;
   }
 
-  /// Notes when an address in the frame escapes, that is, serves for anything but loads, stores,
-  /// and moves of stack and frame pointer. `state` is the state behind the instruction.
+  /// Notes when an address in the frame escapes, that is, has other uses than loads, stores, and
+  /// moves of stack and frame pointer. `state` is the state after the instruction.
   void note_escape(const Instruction& i, const Operands& operands,
                    const std::optional<Access>& access, const State& state) {
     if (machine_.facts(i).nop || machine_.facts(i).flow != ControlFlow::none) return;
@@ -406,7 +406,7 @@ class FrameAnalysis {
 
   void check_exit(const State& end) {
     if (!end.sp_known || end.sp != 0) irregular_ = true;
-    // An exit with an unknown stack pointer is that of an unwinder, which changes frames.
+    // An exit with an unknown stack pointer belongs to an unwinder, which changes frames.
     exits_restored_ &= end.sp_known ? end.intact : Set();
   }
 

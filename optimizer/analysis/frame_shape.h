@@ -39,9 +39,8 @@ struct FrameShape {
   bool regular = false;
   int32_t size = 0;  // bytes; -size is the lowest known offset of the stack pointer
   std::optional<Register> frame_pointer;
-  bool address_escapes =
-      false;                // an address in the frame is kept elsewhere than in these registers
-  std::vector<Step> steps;  // by block and index
+  bool address_escapes = false;  // an address in the frame is also kept outside of these registers
+  std::vector<Step> steps;       // by block and index
 
   struct Slot {
     Register reg = 0;
@@ -50,21 +49,21 @@ struct FrameShape {
   };
   std::vector<Slot> slots;  // by register; several registers may have one offset
   /// Registers with a slot that the procedure changes, that hold their value at the entry on every
-  /// way out, and whose value at the entry is used for nothing but saving. The analysis assumes
-  /// that standard and known callees change Abi::scratch alone; unknown callees that do not follow
-  /// the standard may read and change all registers.
+  /// way out, and whose value at the entry is only used for saving. The analysis assumes that
+  /// standard and known callees change only Abi::scratch; unknown callees that do not follow the
+  /// standard may read and change all registers.
   RegisterSet restored;
   /// Per block, at its start: registers whose slot certainly holds their value at the entry, and
   /// that certainly hold another value themselves. Empty for an opaque procedure.
   std::vector<RegisterSet> overwritten;
 };
 
-/// `calls` and `entries`: those of the procedure in the call graph. Linear for reducible flow
-/// graphs. The shape of an opaque procedure is not known: not regular, nothing restored.
+/// `calls` and `entries` are those of the procedure in the call graph. Linear for reducible flow
+/// graphs. The shape of an opaque procedure is unknown: not regular, nothing restored.
 FrameShape find_frame_shape(const Program& program, ProcedureId id, std::span<const Call> calls,
                             std::span<const BlockId> entries);
 
-/// Whether unwind information says that a register is in the frame; else there are no slots.
+/// Whether unwind information says that a register is in the frame; otherwise there are no slots.
 bool may_have_slots(const Program& program, const Procedure& procedure);
 
 /// The registers of the shape's slots that, by an unwind state, hold the values at the entry.

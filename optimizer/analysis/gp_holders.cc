@@ -1,7 +1,7 @@
 // What instructions do to the registers that hold a procedure's global pointer.
 //
-// A gp load has two halves; the global pointer register is valid behind the second half. Where
-// callers set gp, code behind calls restores gp by a copy:
+// A gp load has two halves; the global pointer register is valid after the second half. Where
+// callers set gp, code after calls restores gp by a copy:
 //
 //     alloc r34=ar.pfs,5,5,0
 //     mov r36=r1               r36 holds gp if r1 does
@@ -10,24 +10,24 @@
 //
 // So the analysis follows the registers to which gp is copied, directly or by other copies, as long
 // as they certainly hold gp. A copy from any other register makes the global pointer register
-// invalid. Over a call only registers keep their value that the machine itself keeps, whatever the
-// callee: the part of the procedure's register frame that no callee sees and no rotation renames. A
-// copy counts as kept only if it is executed behind the instruction that allocates the frame. All
-// other copies are lost at a call. gp that is spilled to memory is not followed: a load makes the
-// register invalid.
+// invalid. Over a call, only registers that the machine itself keeps, whatever the callee, keep
+// their value: the part of the procedure's register frame that no callee sees and no rotation
+// renames. A copy counts as kept only if it is executed after the instruction that allocates the
+// frame. All other copies are lost at a call. gp that is spilled to memory is not followed: a load
+// makes the register invalid.
 //
 // Trampolines of nested functions and closures are called with another value in the register: the
-// address of a structure that describes the function. They read memory by the register, or add a
-// small number to it. Code never does that to gp: it finds data near gp by distances that the
+// address of a structure that describes the function. They read memory through the register, or add
+// a small number to it. Code never does that to gp: it finds data near gp by distances that the
 // linker fills in, in instructions that take longer numbers. Such uses of the register are events
 // of the kind `misuse`. Example: libgcc's __ia64_trampoline begins with
 //
 //     ld8 r2=[r1],8
 //
 // Limits: a procedure has at most 31 registers with copies; later copies are not followed. Two
-// kinds of procedures with closures are not recognized: those that first copy the closure to a
-// register that calls may change and the frame does not keep, and those that only pass the closure
-// on.
+// kinds of procedures with closures are not recognized: procedures that first copy the closure to a
+// register that calls may change and the frame does not keep, and procedures that only pass the
+// closure on.
 
 #include "optimizer/analysis/gp_holders.h"
 
@@ -129,7 +129,7 @@ void GpEventFinder::find(const BasicBlock& block, std::vector<GpEvent>& events) 
     if (!block.instructions[i].is_pseudo()) find(block.instructions[i], i, events);
 }
 
-/// Adds the event of a half of a gp load; false for other instructions.
+/// Adds the event of half of a gp load; false for other instructions.
 bool GpEventFinder::add_half(const Instruction& instruction, uint32_t index,
                              std::vector<GpEvent>& events) const {
   if (!is_gp_load(*procedure_, instruction)) return false;

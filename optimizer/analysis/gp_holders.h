@@ -1,6 +1,6 @@
 #pragma once
-// The registers that hold a procedure's global pointer, and what instructions do to them: the
-// lattice and the transfer function of gp_validity.cc. Private to this folder.
+// The registers that hold a procedure's global pointer, and the effects of instructions on them:
+// the lattice and the transfer function of gp_validity.cc. Private to this folder.
 
 #include <cstdint>
 #include <span>
@@ -21,7 +21,7 @@ struct GpState {
   uint32_t holders = 0;
   uint32_t kept = 0;  // registers of the procedure's own frame that no call changes
   /// Between the two halves of a gp load: the load (an index of Procedure::references) whose upper
-  /// half the global pointer register has.
+  /// half is in the global pointer register.
   int32_t half = kNoHalf;
 
   bool reached() const { return half != kUnreached; }
@@ -30,7 +30,7 @@ struct GpState {
   bool operator==(const GpState&) const = default;
 };
 
-/// What an instruction does to a GpState.
+/// The effect of an instruction on a GpState.
 struct GpEvent {
   enum class Kind : uint8_t {
     copy,        // `to` holds gp if `from` does; under a predicate, if both do
@@ -38,7 +38,7 @@ struct GpEvent {
     lower_half,  // of the gp load `operand`
     lose,        // the registers of the set `operand` hold anything
     frame,       // from here on the frame keeps the registers of the set `operand`
-    misuse,      // nothing, but uses `from` as code never uses gp
+    misuse,      // no effect, but a use of `from` for which code never uses gp
   };
   uint32_t index = 0;  // of the instruction in its block
   Kind kind = Kind::lose;
@@ -55,7 +55,7 @@ struct GpEvent {
 
 void apply(const GpEvent& event, GpState& state);
 
-/// Finds the events of procedures, one procedure after the other.
+/// Finds the events of procedures, one procedure at a time.
 class GpEventFinder {
  public:
   explicit GpEventFinder(const Machine& machine);
@@ -78,7 +78,7 @@ class GpEventFinder {
   bool is_windowed(Register r) const {
     return machine_.window != nullptr && machine_.window->registers.contains(r);
   }
-  /// Of an instruction that gives the procedure a new frame: the registers that it keeps.
+  /// For an instruction that gives the procedure a new frame: the registers that the frame keeps.
   std::optional<RegisterRange> kept(const Instruction& instruction) const {
     return machine_.window != nullptr ? machine_.window->kept(instruction) : std::nullopt;
   }

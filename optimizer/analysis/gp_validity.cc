@@ -1,37 +1,37 @@
 // Validity of the global pointer, a forward must-problem over all procedures.
 //
-// The register is valid where it certainly holds the procedure's gp. gp_holders.cc says what
-// instructions do to it. At entries of a procedure the register is
-//  - invalid if unknown callers may use the entry (pointers, other images, signal handlers);
-//  - valid at an entry behind the procedure's gp load: calls skip the load only with that gp;
-//  - valid at other entries if it is valid at all calls, and the callers have the same gp.
-// Behind a call the register is valid if the known callee `keeps` it: if it is valid at the
-// callee's entries, it is valid at all its ways out. It is also valid behind any call if the code
-// there `relies` on it, that is, forms addresses from gp before another write or call: whoever made
-// the code knew the callee. Division routines in other images are called like that. Behind other
-// calls of unknown procedures, and at landing pads, the register is invalid until it is loaded
-// again.
+// The register is valid where it certainly holds the procedure's gp. gp_holders.cc describes the
+// effects of instructions on it. At entries of a procedure the register is
 //
-// Example (Alpha): main() calls f(), has `ldgp` behind the call, then calls g(). If f() never
-// writes gp, and calls only such procedures, f() keeps gp; the register is valid even in front of
-// the ldgp.
+// - invalid if unknown callers may use the entry (pointers, other images, signal handlers);
+// - valid at an entry after the procedure's gp load: calls skip the load only with that gp;
+// - valid at other entries if it is valid at all calls, and the callers have the same gp.
 //
-// A proof does without `relies`. It uses `keeps` only if nothing but the callee's return leads
-// behind the call (plain_returns.h): a caller of longjmp may have another gp. So may code that
+// After a call the register is valid if the known callee `keeps` it: if it is valid at the callee's
+// entries, it is valid at all its ways out. It is also valid after any call if the code there
+// `relies` on it, that is, forms addresses from gp before another write or call: the author of the
+// code knew the callee. Division routines in other images are called like that. After other calls
+// of unknown procedures, and at landing pads, the register is invalid until it is loaded again.
+//
+// Example (Alpha): main() calls f(), has `ldgp` after the call, then calls g(). If f() never writes
+// gp, and only calls such procedures, f() keeps gp; the register is valid even before the ldgp.
+//
+// A proof does not use `relies`. It uses `keeps` only if nothing but the callee's return leads to
+// the return point (plain_returns.h): a caller of longjmp may have another gp. So may code that
 // jumps to a label of another procedure. Addresses of such labels are formed by code, while jumps
-// inside a procedure find their labels in tables. A proof is asked for few procedures; so only
-// procedures are solved on which the entries of these depend.
+// inside a procedure find their labels in tables. A proof is needed for few procedures, so only
+// procedures on which their entries depend are solved.
 //
-// Where callers set gp (GlobalPointer::callers_set), the register is valid at entries, whoever
-// calls: gp is an argument of every call. A branch from another procedure may come from a part of
+// Where callers set gp (GlobalPointer::callers_set), the register is valid at entries for every
+// caller: gp is an argument of every call. A branch from another procedure may come from a part of
 // the same, split procedure, so there the register has to be valid at the branch. But the register
-// is invalid at the entries of a procedure that uses it, or a copy of it, as no code uses gp, e.g.
-// to read memory by it: such a procedure is called with another value in the register, say a
-// closure. Then it may be invalid as well at the entries of procedures that this one calls before
-// gp is certain again, and so on. Copies of gp in the procedure's own frame survive at a landing
-// pad, since unwinding restores the frame. System calls leave gp alone.
+// is invalid at the entries of a procedure that uses it, or a copy of it, as code never uses gp,
+// e.g. to read memory through it: such a procedure is called with another value in the register,
+// say a closure. If so, the register may be invalid as well at the entries of procedures that this
+// procedure calls before gp is certain again, and so on. Copies of gp in the procedure's own frame
+// survive at a landing pad, since unwinding restores the frame. System calls leave gp alone.
 //
-// The solver assumes that procedures keep gp, and that entries are valid, until it refutes that; so
+// The solver assumes that procedures keep gp, and that entries are valid, until it refutes this; so
 // recursion does not lose these facts.
 
 #include "optimizer/analysis/gp_validity.h"
@@ -136,7 +136,7 @@ class GpSolver {
       if (table->contains(pointer.address)) mark(pointer.target);
   }
 
-  /// Marks the procedures asked for, and the callers of marked procedures at entries whose validity
+  /// Marks the requested procedures, and the callers of marked procedures at entries whose validity
   /// depends on the callers.
   void find_wanted(std::span<const ProcedureId> procedures) {
     wanted_.assign(program_.procedures.size(), false);
@@ -250,7 +250,7 @@ class GpSolver {
     return site != kNone && program_[p].call_sites[site].landing_pad == pad;
   }
 
-  /// The state with which a landing pad starts, before the blocks that lead there are met.
+  /// The state at the start of a landing pad, before the blocks that lead there are met.
   GpState at_landing_pad(ProcedureId p, BlockId pad, std::span<const BlockId> sources) const {
     const bool known = copies_ && std::any_of(sources.begin(), sources.end(), [&](BlockId source) {
                          return may_land(p, source, pad);
@@ -293,7 +293,7 @@ class GpSolver {
     if (call != nullptr && call->kind == Call::Kind::call && !comes_back_with_gp(*call) &&
         !relies_[result_.numbers_(p, target)])
       state.lose_register();
-    // A block may be both behind a call and its landing pad.
+    // A block may be both the return point of a call and its landing pad.
     if (is_landing_pad(p, target) && lands(p, source, target)) {
       state.lose_register();
       state.holders &= ~copied_in(result_.numbers_(p, source));
@@ -304,7 +304,7 @@ class GpSolver {
   bool comes_back_with_gp(const Call& call) const {
     if (callee_keeps(call)) return true;
     if (!copies_) return false;
-    // Control gets behind a call that never returns only if a predicate skipped the call.
+    // Control gets past a call that never returns only if a predicate skipped the call.
     if (call.known() && !program_[call.callee].returns) return true;
     return program_.machine->facts(program_[call.caller].blocks[call.block].instructions.back())
         .system_call;
@@ -317,7 +317,7 @@ class GpSolver {
     return false;
   }
 
-  /// The registers to which a block copies gp: they hold gp only behind the copy.
+  /// The registers to which a block copies gp: they only hold gp after the copy.
   uint32_t copied_in(uint32_t node) const {
     uint32_t copied = 0;
     for (const GpEvent& event : result_.events_of(node))
@@ -343,7 +343,7 @@ class GpSolver {
   void find_keepers() {
     const auto order = calls_.bottom_up();
     Worklist work(std::vector<uint32_t>(order.begin(), order.end()), true);
-    std::vector<bool> told(program_.procedures.size());  // callers know that p does not keep gp
+    std::vector<bool> told(program_.procedures.size());  // callers know: p loses gp
     for (ProcedureId p = work.pop(); p != kNone; p = work.pop()) {
       if (keeps_[p]) keeps_[p] = is_kept(p);
       if (keeps_[p] || told[p]) continue;
@@ -375,8 +375,8 @@ class GpSolver {
 
   // ---- how procedures are entered ----
 
-  /// Finds procedures that would misuse gp if it were valid at their entries: there it is not
-  /// valid.
+  /// Finds procedures that would misuse gp if it were valid at their entries: at these entries it
+  /// is not valid.
   void find_misuses() {
     for (ProcedureId p = 0; p < program_.procedures.size(); ++p) {
       if (!misuses_[p]) continue;
@@ -440,7 +440,7 @@ class GpSolver {
     return true;
   }
 
-  /// Whether an entry is the block behind the procedure's gp load: only calls with that gp skip the
+  /// Whether an entry is the block after the procedure's gp load: only calls with that gp skip the
   /// load.
   bool is_behind_load(ProcedureId p, BlockId entry) const {
     const auto& blocks = program_[p].blocks;

@@ -18,17 +18,17 @@ class GpValidity {
  public:
   /// The program must outlive this object and not change. Linear; keeps 16 bytes per block and 16
   /// for each instruction that changes which registers hold gp. Trusts code: the register is also
-  /// valid behind a call if code there uses gp.
+  /// valid after a call if code there uses gp.
   GpValidity(const Program& program, const CallGraph& calls);
-  /// Trusts no code: behind a call the register is valid only if the callee is known, and control
-  /// gets there only by the callee's return. Solves for the procedures of the list; in others the
-  /// register is never valid.
+  /// Does not trust code: after a call the register is valid only if the callee is known, and
+  /// control gets there only by the callee's return. Solves for the listed procedures; in others
+  /// the register is never valid.
   GpValidity(const Program& program, const CallGraph& calls,
              std::span<const ProcedureId> procedures);
 
-  /// Whether the register certainly holds Procedure::gp in front of instruction `index` of a block;
-  /// if `index` is the number of instructions, behind the last one, before a callee starts. Always
-  /// false in procedures that are opaque or whose gp is not known.
+  /// Whether the register certainly holds Procedure::gp before instruction `index` of a block; if
+  /// `index` is the number of instructions, after the last instruction, before a callee starts.
+  /// Always false in procedures that are opaque or whose gp is unknown.
   bool before(ProcedureId procedure, BlockId block, uint32_t index) const;
   /// before() for all points of a block at once.
   std::vector<bool> valid_points(ProcedureId procedure, BlockId block) const;
@@ -39,7 +39,7 @@ class GpValidity {
  private:
   friend class GpSolver;
 
-  void forget();  // nothing is known of any block
+  void forget();  // makes all blocks unknown
   std::span<const GpEvent> events_of(uint32_t node) const {
     return std::span(events_).subspan(first_event_[node],
                                       first_event_[node + 1] - first_event_[node]);

@@ -1,3 +1,12 @@
+// Recognizes stubs of the procedure linkage table.
+//
+// A stub has no blocks in the IR. It jumps through a pointer that the dynamic linker fills in. The
+// machine knows the forms of stubs (machine/imports.h) and reads the address of the pointer from
+// the bytes of the image at the location.
+//
+// Example: `jmp *strlen@got(%rip)` at a location gives the address of strlen's slot in the global
+// offset table. Other code gives nullopt.
+
 #include "optimizer/analysis/import_stubs.h"
 
 #include "optimizer/image/image.h"

@@ -1,14 +1,13 @@
 // Finds natural loops by back edges.
 //
-// Headers are taken from the bottom of the dominator tree up, so that inner loops come first. A
-// walk backwards from the latches finds the blocks of a loop. If the walk meets a known loop, it
-// skips to the outermost loop around that loop, and goes on before the header of the outermost
-// loop.
+// Headers are taken from the bottom of the dominator tree up, so inner loops come first. A walk
+// backwards from the latches finds the blocks of a loop. If the walk meets a known loop, it skips
+// to the outermost loop around that loop, and goes on before the header of the outermost loop.
 //
-// Other repetition is found without back edges: the cycles that remain have no header that
+// Other repetition is found by leaving out back edges: the remaining cycles have no header that
 // dominates them. Example: an entry that branches to 1 and to 2, with edges 1 -> 2 and 2 -> 1.
 //
-// Source: Aho, Sethi, Ullman: Compilers, section 10.4; the skipping is that of LLVM's LoopInfo.
+// Source: Aho, Sethi, Ullman: Compilers, section 10.4; the skipping is from LLVM's LoopInfo.
 
 #include "optimizer/analysis/loops.h"
 

@@ -10,8 +10,8 @@ namespace respike {
 
 inline constexpr uint32_t kNoLoop = 0xffffffff;
 
-/// A natural loop: a header that dominates all blocks of the loop, and to which some of these
-/// blocks lead back. All back edges to one header make one loop.
+/// A natural loop: a header that dominates all blocks of the loop, and some of these blocks lead
+/// back to it. All back edges to one header make one loop.
 struct Loop {
   BlockId header = kNone;
   uint32_t parent = kNoLoop;     // the innermost loop around it
@@ -20,10 +20,10 @@ struct Loop {
 };
 
 struct Loops {
-  std::vector<Loop> loops;          // inner loops before those around them
+  std::vector<Loop> loops;          // inner loops before outer loops
   std::vector<uint32_t> innermost;  // per block, the innermost loop that holds it, or kNoLoop
-  /// Blocks that repeat without a header to themselves: cycles that can be entered at several
-  /// places, and that no natural loop explains. Their depth counts natural loops only.
+  /// Blocks that repeat without a header of their own: cycles that can be entered at several
+  /// places, and that no natural loop explains. Their depth only counts natural loops.
   std::vector<bool> irreducible;
 
   uint32_t depth(BlockId block) const {
@@ -35,7 +35,7 @@ struct Loops {
 Loops find_loops(const BlockGraph& graph, const Dominators& dominators);
 
 /// How often control came into a loop that ran, by the counts of the procedure: executions of the
-/// header without those that a latch led to. At least 1, since counts need not add up if control
+/// header minus those that came from a latch. At least 1, since counts need not add up if control
 /// did not come back from a call.
 uint64_t loop_entries(const Procedure& procedure, const Loop& loop);
 

@@ -1,12 +1,12 @@
 // Needless loads of the global pointer.
 //
 // By the calling standard a callee may return with another gp, so callers load theirs again. Where
-// GpValidity can prove, trusting no code, that the register holds the procedure's gp in front of
+// GpValidity can prove, without trusting code, that the register holds the procedure's gp before
 // the load, the load changes nothing. Removing such a load changes no register anywhere, so the
 // proofs of other such loads still hold, and all may go.
 //
 // Example: `bsr $26,f; ldah $29,2($26); lda $29,-8($29)`: f() is in the same image and never
-// changes $29, so the two instructions behind the call are a needless load.
+// changes $29, so the two instructions after the call are a needless load.
 //
 // Only loads that compute gp from the return address of a direct call are candidates. The load at a
 // procedure's entry is for unknown callers, and the procedure's symbol says that it is there;
@@ -29,7 +29,7 @@ class LoadFinder {
   LoadFinder(const Program& program, ProcedureId id, Register gp)
       : machine_(*program.machine), procedure_(program[id]), id_(id), gp_(gp) {}
 
-  /// Adds all loads behind direct calls.
+  /// Adds all loads after direct calls.
   void find(std::vector<GpLoad>& loads) const {
     for (BlockId b = 0; b < procedure_.blocks.size(); ++b) {
       const auto& list = procedure_.blocks[b].instructions;

@@ -20,7 +20,7 @@ struct GpLoad {
   bool operator==(const GpLoad&) const = default;
 };
 
-/// Loads behind calls for which it is proven that the register holds the same value already: the
+/// Loads after calls for which it is proven that the register holds the same value already: the
 /// callee and all procedures that it calls are known, and leave gp as it is or load the same gp
 /// again. All these loads may be removed together. By procedure, block and index. Linear.
 ///

@@ -1,23 +1,22 @@
 // Packing decides how blocks end, given the block that follows, which blocks are packed together,
-// and how large blocks are then.
+// and how large blocks therefore are.
 //
 // Problem: where a group (ir/code_map.h) holds several instructions, a block that starts a group
-// leaves slots of the group before empty. Idea: only a block that a branch leads to needs an
+// leaves slots of the previous group empty. Idea: only a block to which a branch leads needs an
 // address of its own. A block that control enters only from the block before, such as the block
-// behind a conditional branch, goes on in the same group. Blocks that are packed together are a
-// run.
+// after a conditional branch, goes on in the same group. Blocks that are packed together are a run.
 //
 // Example (Itanium, three slots): block 1 is `add; (p6) br A`, and only block 1 leads to block 2,
-// `br B`. As a run they are one bundle (add, br, br), else two.
+// `br B`. As a run they are one bundle (add, br, br), otherwise two.
 //
 // Packing must not create dependences that the machine forbids within an instruction group. The
 // input has the stops that its own order needs. So two blocks are joined only if the input had them
 // in this order, or if the second depends on nothing. Unwind tables describe whole groups of one
 // owner: a block with another handler or exception table starts a group.
 //
-// A run has at most 16 blocks, so that finding a block's part of its run is cheap.
+// A run has at most 16 blocks, so finding a block's part of its run is cheap.
 //
-// Where branches have two lengths, all branches along edges are short at first; placement, which
+// Where branches have two lengths, all branches along edges are short at first. Placement, which
 // knows distances, makes branches longer until all branches reach. References to other procedures
 // are always long.
 
@@ -49,7 +48,7 @@ uint64_t kept_alignment(const Program& program, uint64_t address) {
 uint32_t alignment_of_entry(const Program& program, const BasicBlock& block) {
   if (!block.has(BasicBlock::kEntry) || block.origin == kNone) return 0;
   const uint64_t address = program.address_of(block);
-  // More than the usual is kept where the section asks for it: a program may keep something in the
+  // More than the usual is kept where the section asks for it: a program may keep numbers in the
   // low bits of addresses. Chance aligns few other procedures.
   const uint64_t most = kept_alignment(program, address);
   return static_cast<uint32_t>(address == 0 ? most : std::min(address & (~address + 1), most));
@@ -95,7 +94,7 @@ void Packing::pack(ProcedureId id, std::span<const BlockId> blocks, BlockRun& ru
 
 // ---- ends ----
 
-/// Whether one entry of the unwind table can describe block `id` and the block `next` behind it: an
+/// Whether one entry of the unwind table can describe block `id` and the following block `next`: an
 /// entry has one owner, one CIE and one LSDA.
 bool Packing::shares_region(const Procedure& procedure, BlockId id, BlockId next) const {
   const auto cie_of = [&](uint32_t s) {
@@ -110,7 +109,7 @@ bool Packing::shares_region(const Procedure& procedure, BlockId id, BlockId next
          lsda_of(block) == lsda_of(follower);
 }
 
-/// Whether a call that does not return needs code of the caller behind it: unwinders look up the
+/// Whether a call that does not return needs code of the caller after it: unwinders look up the
 /// region of the return address itself. The block that followed in the input serves, if it is in
 /// the same region.
 bool Packing::needs_padding(const Procedure& procedure, BlockId id, BlockId next) const {
@@ -154,8 +153,8 @@ BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
   const Edge* fall = block.edge(Edge::Kind::fall_through);
   if (fall != nullptr && fall->target != next) {
     const bool follows = taken != nullptr && taken->target == next;
-    // An appended branch is executed only when the conditional branch is not taken: let that be
-    // rare.
+    // An appended branch is executed only when the conditional branch is not taken, so the rarer
+    // side should be appended.
     const bool turns = follows || (taken != nullptr && taken->count < fall->count);
     if (!turns || !has_inverse(procedure, block)) return BlockEnd::branch_appended;
     return follows ? BlockEnd::inverted : BlockEnd::inverted_and_appended;
@@ -169,8 +168,8 @@ BlockEnd Packing::choose_end(ProcedureId procedure, BlockId id, BlockId next) {
 
 // ---- runs ----
 
-/// Finds blocks that only the fall-through from one block enters: they need not start a group,
-/// where a group holds several instructions.
+/// Finds blocks that only the fall-through from one block enters: where a group holds several
+/// instructions, such blocks need not start a group.
 void Packing::find_joinable() {
   joinable_.assign(run_.size(), false);
   if (machine_.codec.groups.slots == 1) return;
@@ -194,8 +193,9 @@ void Packing::find_joinable() {
   }
 }
 
-/// Whether `next` may go on in the group of the block before. The only stop between the two is that
-/// of the input, so the input must have had them in this order, or `next` must depend on nothing.
+/// Whether `next` may go on in the group of the block before. The only stop between the two is the
+/// stop of the input, so the input must have had them in this order, or `next` must depend on
+/// nothing.
 bool Packing::may_join(ProcedureId id, BlockId block_id, BlockId next) const {
   const Procedure& procedure = program_[id];
   const BasicBlock& block = procedure.blocks[block_id];

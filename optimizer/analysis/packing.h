@@ -16,11 +16,11 @@ namespace respike {
 /// What happens to the end of a block, given the block that follows.
 enum class BlockEnd : uint8_t {
   kept,
-  branch_dropped,         // the block had an unconditional branch to the block that follows
+  branch_dropped,         // the block had an unconditional branch to the next block
   inverted,               // the taken successor follows: condition and target are exchanged
   branch_appended,        // a branch to the fall-through successor
   inverted_and_appended,  // neither follows; the conditional branch leads to the frequent one
-  padded,                 // code that never runs, behind a call that does not return
+  padded,                 // code that never runs, after a call that does not return
 };
 
 constexpr bool is_inverted(BlockEnd end) {
@@ -46,12 +46,12 @@ struct BlockRun {
   std::vector<std::pair<BlockId, size_t>> blocks;  // each with the index of its first instruction
 };
 
-/// How a block that is an entry in the input is aligned, bytes, at most 16: programs may keep
+/// The alignment, in bytes, of a block that is an entry in the input, at most 16: programs may keep
 /// numbers in the low bits of entries' addresses, as pointers to member functions of C++ do. 0 for
 /// other blocks.
 uint32_t alignment_of_entry(const Program& program, const BasicBlock& block);
 
-/// What the sections of code that moves ask for: at least 16, at most a page.
+/// The alignment that the sections of moving code require: at least 16, at most a page.
 uint64_t alignment_of_code(const Program& program);
 
 class Packing {
@@ -59,8 +59,8 @@ class Packing {
   /// At first all blocks are as in the input.
   explicit Packing(const Program& program);
 
-  /// Packs blocks that are to follow each other; no successor of the last block follows it. `run`:
-  /// memory that is used again, of one thread. Threads may pack different blocks at once.
+  /// Packs blocks that will follow each other; no successor of the last block follows it. `run`:
+  /// memory of one thread that is reused. Threads may pack different blocks at once.
   void pack(ProcedureId procedure, std::span<const BlockId> blocks, BlockRun& run);
   void pack(ProcedureId procedure, std::span<const BlockId> blocks) {
     pack(procedure, blocks, measured_);
@@ -114,7 +114,7 @@ class Packing {
   std::vector<uint32_t> sizes_;
   std::vector<BlockEnd> ends_;
   std::vector<Branches> long_;  // branches that are too far for the short form
-  std::vector<bool> joinable_;  // nothing but the block before leads to it
+  std::vector<bool> joinable_;  // only the block before leads to it
   std::vector<BlockId> run_;    // the first block of its run
   std::vector<BlockId> next_;   // the next block of its run, or kNone
   enum class Opposites : uint8_t { unknown, no, yes };

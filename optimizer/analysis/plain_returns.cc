@@ -1,16 +1,16 @@
 // Which calls return in the plain way: once, and by the callee's own returns.
 //
-// The summary of a procedure's registers holds behind a call of it only if control gets there by
-// its own returns. But longjmp jumps behind the call of setjmp, and swapcontext goes on behind the
-// call that left another stack. Names do not identify all such procedures, but code does: to jump
-// behind a call, code has to know the return address, which only the callee gets. So plain
-// procedures
-//  - do not pass the return address on: they jump through it, compute gp from it, or store it on
-//    their stack, where only unwinders look for it, and those continue in landing pads;
-//  - stay on the stack of their caller, since another stack holds return addresses of other
-//    callers: they add only constants to the stack pointer. That excludes procedures whose frame
-//    grows.
-// The return address is in the register of the calling standard, and also in registers in which
+// The summary of a procedure's registers holds after a call of the procedure only if control gets
+// there by its own returns. But longjmp jumps to the return point of setjmp, and swapcontext goes
+// on after the call that left another stack. Names do not identify all such procedures, but code
+// does: to jump to a return point, code has to know the return address, which only the callee gets.
+// So plain procedures
+//
+// - do not pass the return address on: they jump through it, compute gp from it, or store it on
+//   their stack, where only unwinders look for it, and unwinders continue in landing pads;
+// - stay on the stack of their caller, since another stack holds return addresses of other callers:
+//   they only add constants to the stack pointer. That excludes procedures whose frame grows.
+// The return address is in the register of the calling standard. It is also in registers in which
 // calls that do not follow the standard leave it: calls of the procedure itself, or of a procedure
 // that branches to it.
 //
@@ -111,7 +111,7 @@ class ReturnAnalysis {
     });
   }
 
-  /// False when the instruction computes a return address, which is not the caller's then.
+  /// False when the instruction computes a return address, which then is not the caller's.
   bool keeps_link(const Instruction& i, const Operands& operands) const {
     const auto end = operands.registers + operands.size;
     if (std::find(operands.registers + operands.uses, end, machine_.abi.return_address) == end)

@@ -1,13 +1,13 @@
 // Private slots, from the shape of the frame.
 //
-// The address of the frame is in the stack pointer alone, so no access by another register can
-// reach a slot, except in callees, see PrivateSlots::live. So it remains to check that all accesses
-// to a place are loads and stores of whole registers there. A place that is read before it is
-// written is no slot, since the value read is not known. Neither are places in unwind information,
-// which hold saved registers.
+// The address of the frame is only in the stack pointer, so no access through another register can
+// reach a slot, except in callees, see PrivateSlots::live. It remains to check that all accesses to
+// a place are loads and stores of whole registers there. A place that is read before it is written
+// is not a slot, since the value read is unknown. Places in unwind information, which hold saved
+// registers, are not slots either.
 //
 // Example: stq $1,16($30) and ldq $2,16($30) are all accesses near 16($30): a slot. If there is
-// also ldl $3,20($30), which reads half of it, the place is no slot.
+// also ldl $3,20($30), which reads half of the place, the place is not a slot.
 
 #include "optimizer/analysis/private_slots.h"
 
@@ -55,7 +55,7 @@ class SlotSearch {
  private:
   enum : uint8_t { kUp = 1, kDown = 2 };  // the stack pointer: as at the entry; with the frame
 
-  /// Where the stack pointer is behind an instruction.
+  /// The position of the stack pointer after an instruction.
   uint8_t behind(BlockId block, uint32_t index, uint8_t position) const {
     const auto step = std::lower_bound(
         shape_.steps.begin(), shape_.steps.end(), std::pair(block, index),
@@ -116,8 +116,8 @@ class SlotSearch {
     return true;
   }
 
-  /// Adds the places that unwind information names to others_; false when unwinders may read places
-  /// that it does not name by an offset.
+  /// Adds the places that unwind information names to others_. False when unwinders may read places
+  /// that the information does not name by an offset.
   bool find_declared() {
     const auto& states = program_.unwind.states;
     const uint32_t first = procedure_.blocks.front().cfi_state;
@@ -142,7 +142,7 @@ class SlotSearch {
     return understood;
   }
 
-  /// Whether a place of the set is less than 8 bytes from `offset`. `itself`: `offset` counts, too.
+  /// Whether a place of the set is less than 8 bytes from `offset`. `itself`: `offset` also counts.
   static bool is_near(const std::set<int64_t>& places, int64_t offset, bool itself) {
     for (auto at = places.lower_bound(offset - kBytes + 1);
          at != places.end() && *at < offset + kBytes; ++at)

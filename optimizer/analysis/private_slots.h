@@ -1,6 +1,6 @@
 #pragma once
 // Private slots: places in a procedure's frame that only its own plain loads and stores access.
-// Compilers keep values there for which they have no register.
+// Compilers keep values for which they have no register there.
 
 #include <cstdint>
 #include <optional>
@@ -20,7 +20,7 @@ struct WholeRegisterAccess {
   int64_t displacement = 0;
 };
 
-/// nullopt when the instruction is no such access, or does more.
+/// nullopt when the instruction is not such an access, or does more.
 std::optional<WholeRegisterAccess> whole_register_access(const Machine& machine,
                                                          const Instruction& instruction);
 
@@ -31,18 +31,18 @@ struct PrivateSlots {
   static constexpr size_t kMost = 64;
 
   /// Ascending, in bytes from the stack pointer at the entry. Slots have 8 bytes, and overlap
-  /// neither each other nor other accesses to the frame. Every access has the stack pointer, with
-  /// the frame allocated, for its base. All slots are written before they are read.
+  /// neither each other nor other accesses to the frame. The base of every access is the stack
+  /// pointer, with the frame allocated. All slots are written before they are read.
   std::vector<int32_t> offsets;
   /// Per block, a bit per slot: whether the slot is live at the block's start, that is, may be read
   /// before it is written or the frame is released. Calls and system calls read all slots: one of
-  /// them may return twice, and code behind it then reads the values of that time.
+  /// them may return twice, and code after it then reads the values of that time.
   std::vector<uint64_t> live;
 
   std::optional<size_t> find(int64_t offset) const;
 };
 
-/// `shape` and `entries`: those of the procedure. No slots where the frame is not regular, has a
+/// `shape` and `entries` are those of the procedure. No slots where the frame is not regular, has a
 /// frame pointer, or its address escapes. Linear for reducible flow graphs.
 PrivateSlots find_private_slots(const Program& program, ProcedureId id, const FrameShape& shape,
                                 std::span<const BlockId> entries);

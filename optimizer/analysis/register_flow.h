@@ -4,7 +4,7 @@
 // an Executable Optimizer, PLDI 1997; Spike, section "Optimizer").
 //
 // The program behaves the same if a register is overwritten at a point where it is reported dead.
-// Registers of which too little is known count as live. The stack pointer is always live.
+// Registers about which too little is known count as live. The stack pointer is always live.
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace respike {
 
-/// A procedure as callers see it that enter it at a certain block.
+/// A procedure as seen by callers that enter it at a certain block.
 struct RegisterSummary {
   RegisterSet used;     // may be read before it is written: call-used
   RegisterSet defined;  // is written on every path that returns: call-defined
@@ -32,16 +32,17 @@ class RegisterFlow {
   RegisterFlow(RegisterFlow&&) noexcept;
 
   /// Solves the blocks of a procedure anew, after they changed and CallGraph::update() was called.
-  /// The old facts on the procedure must still hold: it reads no register before writing it that it
-  /// did not read before, changes no live register that it preserved, and moves no value across a
-  /// call that may change it. Its entries keep their numbers. Linear in the procedure.
+  /// The old facts about the procedure must still hold: it reads no register before writing it that
+  /// it did not read before, changes no live register that it preserved, and moves no value across
+  /// a call that may change it. Its entries keep their numbers. Linear in the procedure.
   void update(ProcedureId procedure);
 
-  /// Live in front of instruction `index` of a block; if `index` is the number of instructions,
-  /// behind the last one, before a callee or a successor starts. Takes a walk from the block's end.
+  /// Live before instruction `index` of a block; if `index` is the number of instructions, after
+  /// the last instruction, before a callee or a successor starts. Takes a walk from the block's
+  /// end.
   RegisterSet live_before(ProcedureId procedure, BlockId block, uint32_t index) const;
   RegisterSet live_in(ProcedureId procedure, BlockId block) const;
-  /// Live in front of each instruction of a block, and behind the last one.
+  /// Live before each instruction of a block, and after the last instruction.
   std::vector<RegisterSet> live_points(ProcedureId procedure, BlockId block) const;
 
   /// The block must be one of CallGraph::entries_of().

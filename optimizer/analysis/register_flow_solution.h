@@ -5,7 +5,7 @@
 
 namespace respike {
 
-/// The solution behind RegisterFlow, with an implementation per size of register sets.
+/// The solution that RegisterFlow wraps, with an implementation per size of register sets.
 class RegisterFlow::Solution {
  public:
   virtual ~Solution() = default;

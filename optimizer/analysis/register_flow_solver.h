@@ -139,7 +139,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       through |= other.through;
       return *this;
     }
-    /// The summary in front of code that does `other` and then this.
+    /// The summary before code that does `other` and then this.
     Flow behind(const Flow& other) const {
       return {other.used | (used & other.through), through & other.through};
     }
@@ -149,7 +149,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   using Local = BlockSummary<W>;
 
   /// Data needed only while solving for the blocks with flat numbers from `first` on. Lists are
-  /// indexed by the flat number less `first`.
+  /// indexed by the flat number minus `first`.
   struct Solving {
     uint32_t first = 0;
     std::vector<Local> locals;
@@ -227,7 +227,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
       const uint32_t node = first_[p] + call.block;
       if (end_[node] == End::anything) continue;
       end_[node] = end_of(call);
-      // On Windows NT, routines of other conventions are called through stubs, too.
+      // On Windows NT, stubs also lead to routines of other conventions.
       if (end_[node] == End::unknown_tail && program_.image != nullptr &&
           program_.image->calling_standard == CallingStandard::windows && is_called_otherwise(p))
         end_[node] = End::anything;
@@ -331,7 +331,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
           (end_[node] == End::tail && returns_elsewhere_[p]))
         pending_exit_[p] |= pending_[node] - flags_;
     }
-    // From here on, pending_ is needed only in front of unknown calls.
+    // From here on, pending_ is only needed before unknown calls.
     for (uint32_t node = 0; node < flow_.size(); ++node) {
       pending_[node] -= flags_;
       if (end_[node] != End::unknown_call && end_[node] != End::unknown_tail) pending_[node] = {};
@@ -364,8 +364,8 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return {certain_only_ ? unknown_uses_ : unknown_uses_ | pending_[node], unknown_through_};
   }
 
-  /// The summary behind the last instruction of a block, without landing pads. `callee`: the flat
-  /// number of the entry that is called.
+  /// The summary after the last instruction of a block, without landing pads. `callee`: the flat
+  /// number of the called entry.
   Flow end_flow(uint32_t node, uint32_t callee) const {
     const End end = end_[node];
     if (end == End::anything) return {certain_only_ ? Set() : all_, all_};
@@ -553,7 +553,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     for (ProcedureId p = 0; p < procedures; ++p) {
       killed_[p] -= restored_[p];
       const auto outside = calls_.outside(p);
-      // Known callers tell which results they read, unless returns lead elsewhere.
+      // Known callers show which results they read, unless returns lead elsewhere.
       if (outside != CallGraph::Outside::none || returns_elsewhere_[p]) exit_[p] = pending_exit_[p];
       if (outside != CallGraph::Outside::none) {
         exit_[p] |= standard_exit_;
@@ -588,7 +588,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return true;
   }
 
-  /// Registers that are live at every point of a block, whatever its instructions do.
+  /// Registers that are live at every point of a block for all of its instructions.
   Set always_live(ProcedureId p, BlockId b) const {
     const uint32_t node = first_[p] + b;
     if (program_[p].state == Procedure::State::opaque) return all_;
@@ -607,7 +607,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
     return flow.used | (flow.through & exit_[p]) | always_live(p, b);
   }
 
-  /// Registers live behind the last instruction of a block, before a callee starts.
+  /// Registers live after the last instruction of a block, before a callee starts.
   Set live_at_end(ProcedureId p, BlockId b) const {
     const uint32_t node = first_[p] + b;
     uint32_t callee = kNone;
@@ -630,7 +630,7 @@ class RegisterFlowSolver final : public RegisterFlow::Solution {
   Set sp_, unwound_, standard_exit_, unknown_through_, unknown_uses_;
 
   // Blocks have flat numbers: first_[procedure] + block. An updated procedure gets new numbers
-  // behind all others. The facts that callers use stay with the old numbers of its entries
+  // after all others. The facts that callers use stay with the old numbers of its entries
   // (first_for_callers_), since `killed_` and `restored_` are not updated either.
   std::vector<uint32_t> first_, first_for_callers_;
   std::vector<ProcedureId> owner_;

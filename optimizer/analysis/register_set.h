@@ -1,9 +1,9 @@
 #pragma once
 // Sets of registers in the machine's flat numbering.
 //
-// Analyses keep sets for every block of an image, millions of sets. So they work with the smallest
-// size that holds the machine's registers: one word for 64 registers, two for 128, eight for 459. Their
-// results are of the largest size, RegisterSet, so that users need no template.
+// Analyses keep sets for every block of an image, millions of sets. So they use the smallest size
+// that holds the machine's registers: one word for 64 registers, two for 128, eight for 459. Their
+// results have the largest size, RegisterSet, so that users need no template.
 
 #include <algorithm>
 #include <array>
@@ -95,7 +95,7 @@ class BasicRegisterSet {
   std::array<uint64_t, Words> words_{};
 };
 
-/// Wide enough for every target.
+/// Wide enough for every machine.
 using RegisterSet = BasicRegisterSet<8>;
 
 /// Calls f.operator()<W>() with the fewest words W that hold the machine's registers.
@@ -119,7 +119,7 @@ BasicRegisterSet<Words> defs_of(const Operands& operands) {
       std::span(operands.registers + operands.uses, operands.registers + operands.size));
 }
 
-/// Turns the registers live behind an instruction into those live in front of it. A predicated
+/// Turns the registers live after an instruction into those live before it. A predicated
 /// instruction may leave its results alone.
 template <size_t Words>
 void step_back(const Machine& machine, const Instruction& instruction,

@@ -1,6 +1,6 @@
 #pragma once
 // Which registers an unwinder reads at each point, and which registers' values it reads from the
-// frame instead; private to this folder, for one size of register sets. Exceptions, cancellation of
+// frame instead. Private to this folder, for one size of register sets. Exceptions, cancellation of
 // threads, debuggers and profilers unwind, some of them at any instruction.
 
 #include <algorithm>
@@ -53,11 +53,11 @@ class UnwindNeeds {
     find_holders(p, first);
   }
 
-  /// FrameShape::restored of all procedures. To be called once.
+  /// FrameShape::restored of all procedures. May be called only once.
   std::vector<Set> take_restored() { return std::move(restored_); }
 
-  /// Registers that an unwinder may read at any point of a block. `callers`: the registers, of
-  /// those that unwinding restores, that the procedure's callers need.
+  /// Registers that an unwinder may read at any point of a block. `callers`: among the registers
+  /// that unwinding restores, those that the procedure's callers need.
   Set everywhere(uint32_t node, const Set& callers) const {
     const uint8_t needs = needs_[node];
     if ((needs & kEverything) != 0) return all_;
@@ -68,7 +68,7 @@ class UnwindNeeds {
     return read;
   }
 
-  /// Registers that an unwinder may read behind the last instruction, besides everywhere().
+  /// Registers that an unwinder may read after the last instruction, besides everywhere().
   Set at_end(uint32_t node, const Set& callers) const {
     Set read;
     if ((needs_[node] & kChanges) != 0) read = callers;
@@ -86,8 +86,8 @@ class UnwindNeeds {
     kReturnAddress = 1,  // at all points
     kReturnAddressAtEnd = 2,
     kEverything = 4,
-    kChanges = 8,  // the unwind state changes inside of the block
-    kProlog = 16,  // unwinders undo the prolog, which may save any register that is preserved
+    kChanges = 8,  // the unwind state changes within the block
+    kProlog = 16,  // unwinders undo the prolog, which may save any preserved register
   };
 
   static bool changes_state(const BasicBlock& block) {
@@ -102,7 +102,7 @@ class UnwindNeeds {
     return defined;
   }
 
-  /// Finds all needs but the holders; returns FrameShape::restored.
+  /// Finds all needs except the holders; returns FrameShape::restored.
   Set find(ProcedureId p, const CallGraph& calls, uint32_t first) {
     FrameShape shape;
     if (may_have_slots(program_, program_[p])) {
@@ -128,7 +128,7 @@ class UnwindNeeds {
         saved = Set(saved_in(shape, program_, program_[p], state));
       }
       in_frame_[first + b] = saved & Set(shape.overwritten[b]);
-      // If the state changes, the frame counts only for registers that the block writes; behind
+      // If the state changes, the frame counts only for registers that the block writes; after
       // their restores, at_end() adds them.
       if (changes_state(block)) in_frame_[first + b] &= defined_in(block);
     }
@@ -216,7 +216,7 @@ class UnwindNeeds {
   std::vector<Set> holder_sets_;
   // Per procedure.
   std::vector<Set> restored_;
-  Set prolog_;  // registers that unwinders need that read prologs
+  Set prolog_;  // registers needed by unwinders that read prologs
   const bool reads_prologs_;
 };
 

@@ -1,9 +1,9 @@
-// The rules of loaders and unwinders, asked of input and output.
+// The rules of loaders and unwinders, applied to input and output.
 //
 // Example: the dynamic linker takes the distance from the table of symbols to the symbols' names
 // for the size of that table. An output with something between the two breaks the rule and is
-// refused. If the input has something there, too, its loader does not measure the distance, and the
-// output passes.
+// refused. If the input has something there as well, its loader does not measure the distance, and
+// the output passes.
 
 #include "optimizer/check/broken_rules.h"
 

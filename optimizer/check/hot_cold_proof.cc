@@ -1,46 +1,46 @@
-// A proof that shares no steps with the optimizations: the procedure before and the procedure after
-// them run side by side, and a forward dataflow problem (known_values.h) finds what is known of
-// their values at each pair of blocks. Then, at each pair,
+// A proof that shares no steps with the optimizations: the procedure before and after them run side
+// by side, and a forward dataflow problem (known_values.h) finds what is known about their values
+// at each pair of blocks. Then, at each pair,
 //
-//  - both do the same in the same order: loads, stores, and all else that is not pure, with equal
-//    values; they branch by equal values and in the same directions, but for branches whose
-//    direction is known from the value: from how it was computed, or from an earlier branch;
-//  - callees find what they read, and the stack pointer where it was;
-//  - where control leaves for good, all registers that are live in the original hold the same, and
-//    preserved registers the caller's values if they did in the original;
-//  - wherever unwind information was right in the original it is right now.
+// - both execute the same events in the same order: loads, stores, and all else that is not pure,
+//   with equal values; they branch by equal values and in the same directions, except for branches
+//   whose direction is known from the value: from its computation, or from an earlier branch;
+// - callees find the values that they read, and the stack pointer where it was;
+// - where control leaves for good, all registers that are live in the original hold the same
+//   values, and preserved registers the caller's values if they did in the original;
+// - wherever unwind information was right in the original it is right now.
 //
-// Hot blocks and clones run together with the blocks that they are copies of. A stub has no
-// counterpart: it runs alone, paired with the cold block to which it leads, in front of which the
-// original waits. A block of the original whose hot copy is gone may be skipped, but no loop of
-// such blocks.
+// Hot blocks and clones run together with the blocks of which they are copies. A stub has no
+// counterpart: it runs alone, paired with the cold block to which it leads; the original waits
+// before that block. A block of the original whose hot copy is gone may be skipped, but a loop of
+// such blocks may not.
 //
 // Example: the original saves a register r of its caller in its frame, and only cold blocks change
-// r. The hot part does not save r. A stub in front of the cold part does: behind the stub both
-// frames hold the caller's r, so the cold part may restore r from there.
+// r. The hot part does not save r. A stub before the cold part does: after the stub both frames
+// hold the caller's r, so the cold part may restore r from its frame.
 //
 // Slots of saved registers (frame_shape.h) and private slots (private_slots.h) are places like
-// registers: a load from a slot gives the value that was stored in the slot last, and other
-// accesses that might overlap a slot are refused. Slots count from the stack pointer at the entry,
-// and nothing is read from below the stack pointer. Callees find private slots as in the original,
-// and may leave anything in them; behind a call, both sides have to do stores to private slots
-// alike.
+// registers: a load from a slot gives the value that was last stored there, and other accesses that
+// might overlap a slot are refused. Slots count from the stack pointer at the entry, and memory
+// below the stack pointer is never read. Callees find private slots as in the original, and may
+// leave anything in them; after a call, both sides must do the same stores to private slots.
 //
-// A callee is the procedure as it is now. By its own proof it returns what the original returns in
-// registers that are live behind the call, and keeps preserved registers; it may change all others.
-// As in the dataflow of registers, control comes back from calls alone, and code behind a call that
-// never returns is not reached; landing pads are reached by calls, not by loads that trap.
+// A callee is the procedure as it is now. By its own proof it returns the same values as the
+// original in registers that are live after the call, and keeps preserved registers; it may change
+// all others. As in the dataflow of registers, control comes back only from calls, and code after a
+// call that never returns is not reached; landing pads are reached by calls, not by loads that
+// trap.
 //
-// An entry of a jump table that belongs to one jump (program.h) may lead elsewhere now: to the
-// block that is paired with the entry's old target, at every copy of the jump. Entries of other
-// tables lead where they led. The addresses in the entries depend on the layout anyway, and only
-// the jump uses them.
+// An entry of a jump table that belongs to one jump (program.h) may lead elsewhere now: at every
+// copy of the jump, to the block that is paired with the entry's old target. Entries of other
+// tables lead to their old targets. The addresses in the entries depend on the layout anyway, and
+// only the jump uses them.
 //
-// The comparison behind emission (same_program.cc) checks the rest: that all other pointers to code
-// lead where they led, and that loads of gp get gp from where the code is.
+// The comparison after emission (same_program.cc) checks the rest: that all other pointers to code
+// lead where they led, and that loads of gp compute gp from the place of the code.
 //
-// Source: Necula: Translation Validation for an Optimizing Compiler, PLDI 2000, for the idea to
-// prove each result instead of the optimizer.
+// Source: Necula: Translation Validation for an Optimizing Compiler, PLDI 2000, for the idea of
+// proving each result instead of the optimizer.
 
 #include "optimizer/check/hot_cold_proof.h"
 
@@ -53,7 +53,7 @@
 namespace respike {
 namespace {
 
-/// Runs pairs of blocks from the entries on until nothing new is learnt, then checks all pairs.
+/// Runs pairs of blocks from the entries on until nothing new is learned, then checks all pairs.
 std::optional<std::string> prove(const Program& program, const ProcedureBefore& before,
                                  std::span<const BlockId> copies) {
   constexpr size_t kRounds = 64;

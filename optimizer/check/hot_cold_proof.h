@@ -1,5 +1,5 @@
 #pragma once
-// Whether a procedure with a hot part does what it did without.
+// Whether a procedure with a hot part does the same as without it.
 
 #include <optional>
 #include <span>
@@ -19,9 +19,10 @@ class HotColdProof {
   HotColdProof(const Program& program, ProcedureId id, const CallGraph& calls,
                const RegisterFlow& flow);
 
-  /// The first thing that is not proven of the procedure as it is now, as one clause; nullopt when
-  /// all is proven. `copies`: for each block of the procedure the block of the original that it is
-  /// a copy of; kNone: the block is a stub. Wrong copies make the proof fail, never succeed.
+  /// The first fact that cannot be proven about the procedure as it is now, as one clause; nullopt
+  /// when all is proven. `copies`: for each block of the procedure, the block of the original of
+  /// which it is a copy; kNone: the block is a stub. Wrong copies make the proof fail, never
+  /// succeed.
   std::optional<std::string> find_fault(std::span<const BlockId> copies) const;
 
   /// Undoes all changes of the procedure and its jump tables.

@@ -3,15 +3,15 @@
 // A pass that leaves a dangling edge or lets a block end in the wrong way produces a program that
 // fails far away from its cause. So the invariants of program.h are checked after every step,
 // unless Respike was built without RESPIKE_CHECKS, each invariant by a few lines of its own. The
-// first violation is told with procedure and block, as in "main, block 3: its call has no
+// first violation is reported with procedure and block, as in "main, block 3: its call has no
 // reference".
 //
 // Everything is one walk over the program. References are counted in one array that is reused, and
-// untouchable sequences are followed over at most 16 blocks. So time is linear, and memory that of
-// the largest procedure (with a layout: a bit per block).
+// untouchable sequences are followed over at most 16 blocks. So time is linear, and memory is that
+// of the largest procedure (with a layout: plus a bit per block).
 //
-// Opaque and pinned procedures stay where they are, and their contents may not be code at all.
-// Their indices are checked like all others, but not how their blocks end.
+// Opaque and pinned procedures stay in place, and their contents may not be code at all. Their
+// indices are checked like all others, but the ends of their blocks are not.
 //
 // Limit: the checks do not ask whether the program means what its image meant; see
 // check/same_program.h.
@@ -76,7 +76,7 @@ class Verifier {
   }
 
   const Program& program_;
-  ProcedureId id_ = 0;  // of the procedure that is checked
+  ProcedureId id_ = 0;  // of the procedure being checked
   const Procedure* procedure_ = nullptr;
   BlockId block_id_ = 0;
   const BasicBlock* block_ = nullptr;
@@ -96,9 +96,9 @@ Violation Verifier::check() {
   return procedures();
 }
 
-/// What is wrong with the first procedure that is wrong.
+/// The first violation in a procedure.
 Violation Verifier::procedures() const {
-  constexpr size_t kTogether = 64;  // procedures whose verifier uses memory again
+  constexpr size_t kTogether = 64;  // procedures that share the memory of one verifier
   const size_t count = program_.procedures.size();
   std::vector<Violation> found((count + kTogether - 1) / kTogether);
   parallel_for(found.size(), [&](size_t i) {
@@ -304,7 +304,7 @@ Violation Verifier::instructions() {
   return std::nullopt;
 }
 
-/// Of addresses that one instruction holds: calls through memory are among these instructions.
+/// For addresses that one instruction holds: calls through memory are among these instructions.
 bool is_whole(ReferenceKind kind) {
   return kind == ReferenceKind::pc_relative32 || kind == ReferenceKind::address32;
 }
@@ -380,7 +380,7 @@ Violation Verifier::glue() {
   return std::nullopt;
 }
 
-/// The edges must be the edges that the last instruction calls for.
+/// The edges must be those that the last instruction calls for.
 Violation Verifier::ending() const {
   const size_t all = block_->successors.size();
   const unsigned fall_through = count_edges(Edge::Kind::fall_through);
@@ -443,7 +443,7 @@ Violation Verifier::call_ending() const {
 }
 
 /// Follows the fall-through path from a block in which a sequence begins. Where the path reaches
-/// the end of the sequence, every block on it must be glued to the next.
+/// the end of the sequence, each of its blocks must be glued to the next.
 Violation Verifier::sequence(BlockId id, SequenceRole begin, SequenceRole end) const {
   constexpr unsigned kLongest = 16;
   BlockId loose = kNone;

@@ -18,7 +18,7 @@ std::optional<std::string> find_violation(const Program& program);
 std::optional<std::string> find_violation(const Program& program, const Layout& layout);
 
 /// Throws Error when the program or, if not null, its layout violates an invariant: a fault of
-/// Respike. Looks at nothing when Respike was built without RESPIKE_CHECKS.
+/// Respike. Does nothing when Respike was built without RESPIKE_CHECKS.
 void require_invariants(const Program& program, const Layout* layout = nullptr);
 
 }  // namespace respike

@@ -1,15 +1,15 @@
-// Places that hold the same value have the same number, and of a number it is known how the value
-// was computed, even when no place holds the operands any more.
+// Places that hold the same value have the same number. For a number it is known how the value was
+// computed, even when no place holds the operands any more.
 //
 // Example: one path ends with r1 = 5 + r2 and r3 = r1, the other with r1 = r2 * 2 and r3 = r1. The
 // join knows that r1 and r3 are equal, but not how they were computed.
 //
 // A join keeps what both sides know: two places are equal if they are equal on both sides; the
 // computation of a value is known if both sides computed it by the same operation, from operands
-// that are joined likewise. Each join makes sets of equal places smaller, loses computations, and
-// adds to the classes that a value may be in, so any sequence of joins reaches a fixed point. To
-// keep knowledge small, a computation is kept only if its operands come, in a few steps, from
-// values of the places that the user names.
+// that are joined in the same way. Each join makes sets of equal places smaller, loses
+// computations, and adds to the classes that a value may be in, so any sequence of joins reaches a
+// fixed point. To keep knowledge small, a computation is kept only if its operands come, in a few
+// steps, from values of the places that the user names.
 
 #include "optimizer/check/known_values.h"
 
@@ -23,7 +23,7 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   return hash ^ hash >> 29;
 }
 
-/// Numbers values in the order in which places and computations mention them.
+/// Numbers values in the order in which places and computations refer to them.
 class Canonical {
  public:
   Canonical(const KnownValues& known, size_t from, size_t to)

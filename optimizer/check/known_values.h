@@ -1,5 +1,5 @@
 #pragma once
-// What is known of the values at a point of two programs that run side by side.
+// What is known about the values at a point of two programs that run side by side.
 
 #include <array>
 #include <cstdint>

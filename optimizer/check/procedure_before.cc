@@ -1,5 +1,8 @@
-// All facts are gathered before anything is changed: the analyses read the program when they are
-// asked, and would see the changed program later.
+// Facts about the procedure before any change.
+//
+// All facts are gathered first: the analyses read the program when they are asked, and would see
+// the changed program later. Example: find_frame_shape() reads the saves of registers in the code,
+// which the optimizations may remove.
 
 #include "optimizer/check/procedure_before.h"
 
@@ -54,9 +57,9 @@ ProcedureBefore::ProcedureBefore(const Program& program, ProcedureId number,
       defined[b] = summary.defined;
       killed[b] = summary.killed;
     } else {
-      // The code in front of the call may pass it arguments in any scratch register.
+      // The code before the call may pass it arguments in any scratch register.
       read[b] = call.standard ? flow.unknown_uses() | (all - preserved) : all;
-      // By the standard nobody reads scratch registers behind the call.
+      // By the standard no code reads scratch registers after the call.
       if (call.standard) defined[b] = RegisterSet(std::span(abi.scratch));
       killed[b] = call.standard ? all - preserved : all;
     }

@@ -1,6 +1,6 @@
 #pragma once
-// What the proof of a hot procedure starts from: the procedure as it was, and what the analyses of
-// the original know of it.
+// The starting point of the proof of a hot procedure: the procedure as it was, and what the
+// analyses of the original know about it.
 
 #include <map>
 #include <set>
@@ -13,7 +13,7 @@
 namespace respike {
 
 struct ProcedureBefore {
-  /// A copy that later changes of the program do not reach.
+  /// Makes a copy that later changes of the program do not affect.
   ProcedureBefore(const Program& program, ProcedureId id, const CallGraph& calls,
                   const RegisterFlow& flow);
   ProcedureBefore(const ProcedureBefore&) = delete;

@@ -22,7 +22,7 @@ class Operations {
       : machine_(machine), id_(id), copies_(copies) {}
 
   uint32_t number(Side side, const Procedure& procedure, const Instruction& i) {
-    // Which fields are operands follows from those that are none.
+    // Zero registers are no operands, so their fields determine the fields that are operands.
     Key key{i.opcode, i.predicate, machine_.rewrite->zero_fields(i), 0, {}};
     const ControlFlow flow = machine_.facts(i).flow;
     const bool direct = flow == ControlFlow::branch || flow == ControlFlow::call ||
@@ -54,7 +54,7 @@ class Operations {
   }
 
   /// Whether the target belongs to the copy in which the code runs: a return point or a landing
-  /// pad. Calls and pointers lead to hot code alone.
+  /// pad. Calls and pointers lead only to hot code.
   static bool depends_on_place(const Procedure& procedure, const CodeLocation& to) {
     return to.where == CodeLocation::Where::return_point ||
            procedure.blocks[to.block].has(BasicBlock::kLandingPad);

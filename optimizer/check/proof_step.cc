@@ -1,4 +1,4 @@
-// Running a pair of blocks: each side by itself, on the values of both.
+// Running a pair of blocks: each side on its own, on the values of both.
 //
 // The result of a pure instruction gets the number of its computation, so that equal numbers mean
 // equal values whichever side computes them. An instruction that is not pure is an event: the
@@ -56,8 +56,8 @@ KnownValues PairRun::at_entry() const {
   for (const size_t side : {kBefore, kAfter}) {
     put(0, registers);
     // Slots lie below the stack pointer, where nothing is known. Private slots start equal on both
-    // sides: only a callee that reads more than it may could read what they hold, and it reads the
-    // same.
+    // sides: only a callee that reads more than it may could read their values, and it reads the
+    // same values on both sides.
     for (size_t s = 0; s < slots; ++s)
       put(registers + (before_.is_private[s] ? 0 : side * slots) + s, 1);
     put(nothing_called, 1);
@@ -89,8 +89,8 @@ PairRun::Reached PairRun::run(const ProvenPair& pair, const KnownValues& known, 
     expect(false, "a stub leads to several places");
     return {};
   }
-  // The original runs ahead to the stub's cold block before the stub runs: the stub may compute
-  // what the original computes on the way.
+  // The original runs ahead to the stub's cold block before the stub runs: the stub may compute the
+  // values that the original computes on the way.
   const BlockId next = stub ? after_.blocks[pair.after].successors.front().target : pair.after;
   if (copies_[next] != pair.before) return run_skipped();
   return stub ? run_stub() : run_both();
@@ -309,8 +309,8 @@ bool PairRun::access_slot(Side side, const Instruction& i, const Operands& opera
     at(side, operands.registers[1]) = slot;
   else
     slot = operands.uses == 2 ? at(side, operands.registers[0]) : zero(side, i);
-  // A callee, such as setjmp, may return a second time at any later point, and find what is stored
-  // now.
+  // A callee, such as setjmp, may return a second time at any later point, and find the values
+  // stored now.
   if (store && is_private && called(side)) note_event(side, i, operands);
   return true;
 }

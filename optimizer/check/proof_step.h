@@ -1,6 +1,6 @@
 #pragma once
-// One step of the proof of a hot procedure (hot_cold_proof.h): a pair of blocks runs on what is
-// known of values, and what both sides do is compared. Private to this folder.
+// One step of the proof of a hot procedure (hot_cold_proof.h): a pair of blocks runs on the known
+// values, and the effects of both sides are compared. Private to this folder.
 
 #include <array>
 #include <optional>
@@ -17,20 +17,20 @@
 
 namespace respike {
 
-/// An event: both sides have to do it alike.
+/// An event: both sides have to do it in the same way.
 struct SharedEvent {
   uint32_t operation = 0;
   std::vector<ValueId> reads, results;
   RegisterSet unwinds;  // the registers whose caller's value an unwinder would find
 };
 
-/// Two blocks that run together, or one that runs while the other side waits in front of its own.
+/// Two blocks that run together, or one block that runs while the other side waits before its own.
 struct ProvenPair {
   BlockId before = kNone, after = kNone;
   auto operator<=>(const ProvenPair&) const = default;
 };
 
-/// Runs pairs of blocks on what is known of values, and compares.
+/// Runs pairs of blocks on known values, and compares.
 class PairRun {
  public:
   PairRun(const Program& program, const ProcedureBefore& before, std::span<const BlockId> copies);
@@ -43,7 +43,7 @@ class PairRun {
 
   using Reached = std::vector<std::pair<ProvenPair, KnownValues>>;
 
-  /// The pairs that follow a pair. `check`: notes the first fault, too.
+  /// The pairs that follow a pair. `check`: also notes the first fault.
   Reached run(const ProvenPair& pair, const KnownValues& known, bool check);
 
   /// Whether the changed procedure waited in the last run.
@@ -72,7 +72,7 @@ class PairRun {
   // Conditional branches that end a block.
 
   struct Branch {
-    std::optional<ValueId> value;  // by which the branch goes; nullopt: not understood
+    std::optional<ValueId> value;  // that decides the branch; nullopt: not understood
     ValueClasses taken = 0;        // the classes of values for which it is taken
   };
 
@@ -81,12 +81,12 @@ class PairRun {
   /// Where control may go on.
   std::vector<Edge> ways_of(Side side, const BasicBlock& block) const;
 
-  /// Behind a branch of both sides, more is known of the value by which it went. Returns what was
+  /// After a branch of both sides, more is known about the value that decided it. Returns what was
   /// known before.
   ValueClasses narrow(const Edge& edge);
   ValueClasses narrow(ValueId value, unsigned to);
 
-  /// Notes the value by which a block's last instruction goes; true when its direction is known.
+  /// Notes the value that decides a block's last instruction; true when its direction is known.
   bool branch(Side side, const Instruction& i, const Operands& operands);
 
   // One side.
@@ -125,20 +125,21 @@ class PairRun {
 
   void compare_call_sites(const BasicBlock& before, const BasicBlock& after);
 
-  // Behind the last instruction.
+  // After the last instruction.
 
-  /// Jumps by tables of their own go where the edges say, other jumps where they went.
+  /// Jumps through tables of their own go where the edges say, other jumps where they went.
   void compare_tables(const BasicBlock& before, const BasicBlock& after);
 
   const Call* call() const;
   bool calls_at_end() const { return call() != nullptr && call()->kind == Call::Kind::call; }
 
-  /// False where the callee never returns. Then its summary is that every path back writes all
+  /// False where the callee never returns. If so, its summary is that every path back writes all
   /// registers (`defined`) while nothing is changed (`killed`).
   bool comes_back() const;
   void compare_end();
 
-  /// Sets the registers to what the callee leaves or, in front of a landing pad, the unwinder.
+  /// Sets the registers to the values that the callee leaves or, before a landing pad, the
+  /// unwinder.
   void return_to(const Edge& edge);
 
   const Program& program_;
@@ -148,7 +149,7 @@ class PairRun {
   const Procedure& after_;
   const std::span<const BlockId> copies_;
   Operations operations_;
-  std::vector<Register> used_;    // registers that either side mentions, by their number in places
+  std::vector<Register> used_;    // registers that either side uses, by their number in places
   std::vector<uint32_t> number_;  // per register
   RegisterSet preserved_;         // of used_: the registers that unwinding restores
 

@@ -1,8 +1,8 @@
-// Running a pair of blocks: what unwinders, callees, callers and later code must find alike.
+// Running a pair of blocks: what must be equal for unwinders, callees, callers and later code.
 //
-// The reasons are in the head of hot_cold_proof.cc. For example, at `bsr $26, f` each register that
-// f reads (procedure_before.cc knows which) must hold the same value on both sides, and so must the
-// stores in front of the call; a register that f leaves alone may differ.
+// The reasons are at the head of hot_cold_proof.cc. For example, at `bsr $26, f` each register that
+// f reads (procedure_before.cc knows which) must hold the same value on both sides, and the stores
+// before the call must be the same; a register that f leaves alone may differ.
 
 #include "optimizer/check/proof_step.h"
 

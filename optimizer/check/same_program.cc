@@ -1,47 +1,48 @@
 // Comparing two programs: the walk over their code.
 //
 // An optimizer that moves every block of a program needs a judge that does not share its errors.
-// The comparison lifts the original and the written image anew, believes no map from one to the
-// other, and proves that they do the same by bisimulation (Park 1981; Milner 1989): a relation of
-// code places such that related places hold the same instruction and lead to related places, and
-// that contains all pairs of entries.
+// The comparison lifts the original and the written image anew, trusts no map from one to the
+// other, and proves by bisimulation that they do the same (Park 1981; Milner 1989): a relation of
+// code places in which related places hold the same instruction and lead to related places, and
+// which contains all pairs of entries.
 //
 // The relation is built by a worklist, starting with the entries that same_program_data.cc finds.
-// From a pair of places both programs advance together. What a layout may add or drop does not
-// count: either program alone passes over no-ops, fall-throughs and unconditional branches, so
-// blocks may be cut differently. Then the two instructions must be the same but for their
-// displacements, or be a conditional branch and its inverse; the targets of branches and references
-// are new pairs, the unwind states must be equal in content, and calls must be covered alike by
-// call sites.
+// From a pair of places both programs advance together. Code that a layout may add or drop does not
+// count: each program, independently of the other, passes over no-ops, fall-throughs and
+// unconditional branches, so blocks may be cut differently. Then the two instructions must be the
+// same except for their displacements, or be a conditional branch and its inverse. The targets of
+// branches and references are new pairs, the unwind states must be equal in content, and call sites
+// must cover calls in the same way.
 //
-// Example: the input has "beq x" in front of y, the output "bne y'" in front of x'. The branches
-// are inverse, so (x, x') and (y, y') are new pairs.
+// Example: the input has "beq x" before y, the output "bne y'" before x'. The branches are inverse,
+// so (x, x') and (y, y') are new pairs.
 //
 // A layout may also drop a load of gp that does nothing. The walk passes over both halves of such a
 // load only if the analysis of the input (needless_gp_loads.h), which the optimizer may have made
 // already, proves that the register holds the same value before the load. Up to the load both
-// programs did the same, so the register holds that value in the output, too.
+// programs did the same, so the register holds that value in the output as well.
 //
 // A pair is remembered when the input's side enters a block. Every infinite walk enters blocks
 // again and again, so the walk ends. Nearly every block has one partner, which is kept in a flat
 // array; a hash set keeps further partners. Time and memory are linear in the size of the programs;
 // the price is cache misses, about five for a block of either side.
 //
-// Large programs are walked on several threads, of which each owns a share of the input's
-// procedures and remembers the pairs of their blocks. A pair that another thread owns is sent to
-// it. The union of what the threads remember is the same relation as that of one thread.
+// Large programs are walked on several threads. Each thread owns a share of the input's procedures
+// and remembers the pairs of their blocks. A pair that another thread owns is sent to that thread.
+// The union of the pairs that the threads remember is the same relation that one thread finds.
 //
 // Between a load-locked and its store-conditional, and in the shadow of a trap, not even a branch
-// may be inserted: such a sequence is followed a second time over fall-throughs alone.
+// may be inserted: such a sequence is followed a second time, only over fall-throughs.
 //
-// An instrumented output has code that the input has not: probes. The walk passes over them in the
-// output alone, where an AddedCode (added_code.h) recognizes them, and asks whether they do no harm
-// on the way that the walk has come in the input, and whether the way has all that it should have.
-// What control has passed of a block's probes is part of a pair: a block whose probe stands on one
-// way into it and not on another one is walked twice, and the second walk finds that no probe was
-// passed. So the edges of the input are all walked, also those between pairs that are known.
+// An instrumented output has code that the input does not have: probes. The walk passes over them
+// in the output, where an AddedCode (added_code.h) recognizes them. The AddedCode also says whether
+// the probes do no harm on the way that the walk has come in the input, and whether the way has all
+// the probes that it should have. The probes of a block that control has passed are part of a pair:
+// a block whose probe stands on one way into it and not on another way is walked twice, and the
+// second walk finds that no probe was passed. So all edges of the input are walked, including edges
+// between known pairs.
 //
-// Limits: code that no entry leads to is not compared, only counted. A code address that is
+// Limits: code that no entry leads to is only counted, not compared. A code address that is
 // computed without a relocation is unknown to both lifted programs.
 
 #include "optimizer/check/same_program.h"
@@ -74,7 +75,7 @@ uint64_t partner_of(uint32_t block, uint32_t index, uint8_t done) {
 }
 constexpr uint32_t kPartnerIndex = (1u << 30) - 1;
 
-/// Equal flags, but for flags that say how the instructions stand in memory.
+/// Equal flags, except for flags that say how the instructions are placed in memory.
 bool same_flags(const Machine& machine, const Instruction& a, const Instruction& b) {
   return ((a.flags ^ b.flags) & ~machine.codec.standing_flags) == 0;
 }
@@ -92,7 +93,7 @@ bool same_operation(const Instruction& a, const Instruction& b) {
          std::memcmp(a.registers, b.registers, sizeof a.registers) == 0;
 }
 
-/// The same branch but for its hint.
+/// The same branch, except for its hint.
 bool same_branch(const Machine& machine, Instruction a, Instruction b) {
   if (const auto predict = machine.branches.predict) predict(a, 0, 0), predict(b, 0, 0);
   return same_operation(a, b);
@@ -122,8 +123,8 @@ void Comparison::enter(const ComparedProgram& side, Cursor& cursor, ProcedureId 
 
 /// Moves the cursor to the next instruction that does something. Brent's method finds cycles of
 /// empty blocks and branches: a marker moves to the current block at every power of two steps.
-/// `remembers`: a rest that was found before will do, and what lies between may be left out of the
-/// way.
+/// `remembers`: a rest that was found before may be reused; the way then lacks the places before
+/// that rest.
 Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor, bool remembers) {
   constexpr uint32_t kLong = 64;  // blocks and no-ops
   auto& known = &side == &before_ ? before_rests_ : after_rests_;
@@ -134,7 +135,7 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor,
   if (way != nullptr) way->clear(), way_is_cut_ = false;
   uint32_t cost = 0;
   const auto rest = [&](Rest result) {
-    // Who comes to a cycle later has to pass the code in it, too.
+    // A later walk into the cycle has to pass the code in it as well.
     if (cost > kLong && (added_ == nullptr || result != Rest::spin))
       for (const uint32_t block : path) known.try_emplace(block, cursor, result);
     return result;
@@ -151,7 +152,7 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor,
         return rest(before->second.second);
       }
       path.push_back(cursor.entered);
-      // Who comes here later has to come the whole way.
+      // A later walk through here has to come the whole way.
       if (way != nullptr && added_->expects(cursor.at.procedure)) path.clear();
     }
     ++cost;
@@ -174,7 +175,7 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor,
       }
       if (const auto behind = added != nullptr ? added->pass(cursor.at) : std::nullopt) {
         passed_ = true;
-        path.clear();  // who comes here later has to pass the code, too
+        path.clear();  // a later walk through here has to pass the code as well
         cursor = cursor_at(side, *behind);
         list = cursor.block->instructions.span();
         --cursor.at.index;
@@ -206,7 +207,7 @@ Comparison::Rest Comparison::settle(const ComparedProgram& side, Cursor& cursor,
   }
 }
 
-/// Whether control leaves the block of `x`, where the walk rests, behind that place at once.
+/// Whether control leaves the block of `x`, where the walk rests, right after that place.
 bool Comparison::leaves_block(const Cursor& x, Rest rest) const {
   const auto list = x.block->instructions.span();
   return rest != Rest::instruction ||
@@ -215,7 +216,7 @@ bool Comparison::leaves_block(const Cursor& x, Rest rest) const {
 }
 
 /// Asks whether the code that the output has on its way to `y` does no harm on the way to `x`, and
-/// whether it is all that the way should have.
+/// whether it is all the code that the way should have.
 void Comparison::judge_added_code(const Cursor& x, const Cursor& y, Rest rest, uint8_t& done) {
   if (way_.empty() || way_.back().at != x.at) way_.push_back({x.at, false, {}});
   const InputWay way{way_, leaves_block(x, rest), rest == Rest::spin};
@@ -223,7 +224,7 @@ void Comparison::judge_added_code(const Cursor& x, const Cursor& y, Rest rest, u
   passed_ = false;
   const auto fault = added_->judge(way, done);
   if (!fault) return;
-  // Where added code became other code, the sentence should be about that code.
+  // Where other code replaced added code, the message should be about that code.
   if (rest == Rest::instruction && y.at.index < y.block->instructions.size()) {
     const Instruction &i = x.block->instructions[x.at.index],
                       &j = y.block->instructions[y.at.index];
@@ -278,15 +279,15 @@ void Comparison::walk(const Item& item) {
   } while (step(x, y));
 }
 
-/// Whether an instruction lies where Program::enclosure says that certain code lies. Instructions
-/// that a pass made go with those around them.
+/// Whether an instruction lies in the enclosure (Program::enclosure). Instructions that a pass made
+/// count like the instructions around them.
 bool Comparison::is_enclosed(const ComparedProgram& side, const Instruction& instruction) {
   const Program& program = side.program;
   return instruction.origin != kNone &&
          program.enclosure.holds(program.origin_base + instruction.origin);
 }
 
-/// Compares the two instructions. True when both walks go on behind them.
+/// Compares the two instructions. True when both walks go on after them.
 bool Comparison::step(Cursor& x, Cursor& y) {
   const auto x_list = x.block->instructions.span(), y_list = y.block->instructions.span();
   const Instruction &i = x_list[x.at.index], &j = y_list[y.at.index];
@@ -328,7 +329,7 @@ bool Comparison::step(Cursor& x, Cursor& y) {
       ++y.at.index;
       return !difference_;
     }
-    case ControlFlow::branch:  // with an unknown target: settle() follows all others
+    case ControlFlow::branch:  // its target is unknown: settle() follows all other branches
       if (i.immediate != j.immediate) differ(x, y, "the operands differ");
       return false;
     case ControlFlow::call:
@@ -347,15 +348,16 @@ bool Comparison::step(Cursor& x, Cursor& y) {
   }
 }
 
-/// Where instructions of various lengths are not understood, the two images may be read from
-/// different places: what follows data may have moved. Equal bytes decide, see has_same_bytes().
+/// Where instructions of various lengths are not understood, the two images may be decoded from
+/// different places, since the code after data may have moved. Equal bytes decide, see
+/// has_same_bytes().
 void Comparison::differ_in_code(const Cursor& x, const Cursor& y, std::string_view what) {
   const bool may_be_misread =
       x.procedure->state == Procedure::State::opaque && !before_.program.map.groups().fixed();
   if (!may_be_misread || !has_same_bytes(x.at.procedure)) differ(x, y, what);
 }
 
-/// Where instructions stand for bytes of their images, the bytes have to be the same, too.
+/// Where instructions stand for bytes of their images, the bytes have to be the same as well.
 bool Comparison::same_bytes(const Cursor& x, const Cursor& y) const {
   const Codec& codec = before_.machine.codec;
   const Instruction& i = x.block->instructions[x.at.index];
@@ -394,7 +396,7 @@ bool Comparison::is_inline_pointer(const ComparedProgram& side, const Cursor& cu
          is_code_pointer(side.program.origin_base + instruction.origin);
 }
 
-/// Goes on behind the code pointer. The instruction lifted from it may end a block on either side;
+/// Goes on after the code pointer. The instruction lifted from it may end a block on either side;
 /// but opaque code stays, so the next place has the same address in both programs.
 void Comparison::step_over_pointer(const Cursor& x) {
   const uint64_t place = before_.program.origin_base + x.block->instructions[x.at.index].origin;
@@ -463,7 +465,7 @@ void Comparison::conditional_branch(const Cursor& x, const Cursor& y) {
 }
 
 /// The entries of the jump table are compared as code pointers. The number of blocks to which they
-/// lead may differ: a block of nothing but a branch vanishes when its target follows.
+/// lead may differ: a block that holds only a branch vanishes when its target follows.
 void Comparison::indirect_jump(const Cursor& x, const Cursor& y) {
   const Instruction& i = x.block->instructions[x.at.index];
   const Instruction& j = y.block->instructions[y.at.index];
@@ -471,10 +473,11 @@ void Comparison::indirect_jump(const Cursor& x, const Cursor& y) {
     return differ(x, y, "the operands differ");
 }
 
-/// Pairs the places to which control goes when a predicate skips a jump, or a handler a stop.
+/// Pairs the places to which control goes when a predicate skips a jump, or a handler skips a stop.
 void Comparison::way_past(const Cursor& x, const Cursor& y) {
   const CodeLocation past = successor(x.at, *x.block, Edge::Kind::fall_through);
-  // Where no code of the procedure follows a stop, nobody goes on: a layout may put any code there.
+  // Where no code of the procedure follows a stop, control never goes on: a layout may put any code
+  // there.
   const ControlFlow flow = before_.machine.facts(x.block->instructions.back()).flow;
   if (flow == ControlFlow::stop && is_absent(past)) return;
   pair(past, successor(y.at, *y.block, Edge::Kind::fall_through), x, y,
@@ -495,14 +498,14 @@ void Comparison::references(const Cursor& x, const Cursor& y) {
     return differ(x, y, "the references have different anchors");
   if (anchor.where != CodeLocation::Where::return_point)
     return pair(anchor, after->target, x, y, "the reference");
-  // Most such references come right behind their call, which was compared just now.
+  // Most such references come right after their call, which was compared just now.
   const uint32_t call = before_.numbers(anchor.procedure, anchor.block);
   const uint32_t partner = after_.numbers(after->target.procedure, after->target.block);
   if (call_partner_[call] != partner) expected_calls_.emplace_back(call, partner);
 }
 
-/// The input runs through an untouchable sequence over fall-through edges alone; so must the
-/// output. Sequences that run into a call or never end are not untouchable.
+/// The input runs through an untouchable sequence only over fall-through edges; so must the output.
+/// Sequences that run into a call or never end are not untouchable.
 void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
   const bool reservation =
       role == SequenceRole::reservation_begin || role == SequenceRole::reservation_end;
@@ -518,7 +521,7 @@ void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
   constexpr unsigned kLongest = 16;  // blocks
   CodeCursor a = x.at, b = y.at;
   unsigned a_blocks = 1, b_blocks = 1;
-  // Moves to the next instruction that does something, over fall-throughs alone.
+  // Moves to the next instruction that does something, only over fall-throughs.
   const auto advance = [](const ComparedProgram& side, CodeCursor& at, unsigned& blocks) {
     for (++at.index;; ++at.index) {
       const BasicBlock* block = &side.block(at);
@@ -550,11 +553,11 @@ void Comparison::sequence(const Cursor& x, const Cursor& y, SequenceRole role) {
       return differ(x, y, "a sequence that must stay contiguous is interrupted");
 }
 
-/// A gp load behind a call computes gp from the return address. So where a load of the input refers
-/// to one call and the load of the output to another, the two calls must be partners.
+/// A gp load after a call computes gp from the return address. So where a load of the input refers
+/// to one call and the load of the output to another call, the two calls must be partners.
 void Comparison::expected_calls() {
   for (const auto& [before, after] : expected_calls_) {
-    if (call_partner_[before] == kNone) continue;  // nothing leads to the call, nor behind it
+    if (call_partner_[before] == kNone) continue;  // nothing leads to the call or past it
     if (call_partner_[before] == after || more_call_partners_.contains({before, after})) continue;
     const auto [procedure, block] = before_.numbers.at(before);
     const CodeCursor call{procedure, block, 0};
@@ -565,7 +568,8 @@ void Comparison::expected_calls() {
   }
 }
 
-/// Adds a pair of places that must behave alike. `edge`: of the block of `x`, which leads there.
+/// Adds a pair of places that must behave in the same way. `edge`: of the block of `x`, which leads
+/// there.
 void Comparison::pair(const CodeLocation& before, const CodeLocation& after, const Cursor& x,
                       const Cursor& y, std::string_view what, std::optional<Edge::Kind> edge) {
   const auto outside = [](const CodeLocation& location) {
@@ -584,7 +588,7 @@ void Comparison::pair(const CodeLocation& before, const CodeLocation& after, con
            .from = way_in});
     return;
   }
-  // A branch may lead outside by way of another branch.
+  // A branch may lead outside through another branch.
   const auto resolve = [&](const ComparedProgram& side, const CodeLocation& location) {
     if (outside(location)) return std::optional(location.address);
     Cursor cursor = cursor_at(side, {location.procedure, location.block, 0});
@@ -604,7 +608,7 @@ void Comparison::pair(const CodeLocation& before, const CodeLocation& after, con
 
 /// Addresses without blocks must be equal, unless the input's address lies in a section that moved:
 /// then the output's address is the start of the moved section. (Static images register their
-/// unwind tables from behind the tables of the first object; registering all tables does the same.)
+/// unwind tables from the end of the first object's tables; registering all tables does the same.)
 bool Comparison::same_outside(uint64_t before, uint64_t after) const {
   const Image *old_image = before_.program.image, *new_image = after_.program.image;
   if (old_image == nullptr || new_image == nullptr) return before == after;
@@ -631,7 +635,7 @@ size_t Comparison::owner(ProcedureId before) const {
   return shared_ == nullptr ? worker_ : before / kNeighbours % shared_->workers();
 }
 
-/// Every worker finds all entries of the image; what it finds on its way is sent to the owner once.
+/// Every worker finds all entries of the image; each further pair it sends to the owner once.
 void Comparison::add(const Item& item) {
   const size_t to = owner(item.before.procedure);
   if (to == worker_) return work_.push_back(item);
@@ -644,7 +648,7 @@ void Comparison::add(const Item& item) {
   if (for_others_[to].size() == kMany) shared_->send(to, for_others_[to]);
 }
 
-/// The next pair to walk from, also one that another worker found; nullopt at the end.
+/// The next pair to walk from, which another worker may have found; nullopt at the end.
 std::optional<Comparison::Item> Comparison::take() {
   if (work_.empty() && shared_ != nullptr) {
     for (size_t to = 0; to < for_others_.size(); ++to) shared_->send(to, for_others_[to]);
@@ -677,7 +681,7 @@ void Comparison::join(const Comparison& other) {
   compared_ += other.compared_;
   for (size_t i = 0; i < reached_.size(); ++i)
     if (other.reached_[i]) reached_[i] = true;
-  // Of blocks of others a worker only knows what it has sent.
+  // About blocks of other workers a worker only knows what it has sent.
   const auto belongs_to_other = [&](const Visit& v) {
     return other.is_own(before_.numbers.at(v.before).first);
   };
@@ -697,7 +701,7 @@ void Comparison::join(const Comparison& other) {
   }
 }
 
-/// What added code does not do although it should.
+/// The work that added code should do but does not.
 void Comparison::missing_code() {
   if (added_ == nullptr) return;
   const auto reached = [&](ProcedureId procedure, BlockId block) -> bool {
@@ -745,7 +749,8 @@ std::optional<std::string> find_difference(const Program& before, const Program&
     if (pairs != nullptr) *pairs = comparison.pairs();
     return comparison.difference();
   };
-  // Which of several differences comes first depends on the threads: then one thread walks again.
+  // Which of several differences comes first depends on the threads, so then one thread walks
+  // again.
   if (const size_t workers = walkers_for(before); workers > 1)
     if (const auto walked = walk_together(before, after, needless, added, workers))
       if (!walked->difference() && !finish(*walked)) return std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// A proof that two images run the same code: used after every rewriting and by `respike image
+// A proof that two images run the same code. It is used after every rewriting and by `respike image
 // verify`.
 
 #include <cstdint>
@@ -18,11 +18,11 @@ class AddedCode;
 struct CompareCounts {
   uint64_t instructions = 0;    // pairs of instructions compared
   uint64_t blocks = 0;          // blocks of `before`
-  uint64_t blocks_reached = 0;  // of `before`, by the walk; the others are dead code
+  uint64_t blocks_reached = 0;  // of `before`, by the walk; all others are dead code
 };
 
-/// A block of `before`, and the place in `after` at which the walk came into it. Blocks that do
-/// nothing, and blocks that nothing leads to, have none.
+/// A block of `before`, and the place in `after` at which the walk entered it. Blocks that do
+/// nothing, and blocks that nothing leads to, have no pair.
 struct BlockPair {
   ProcedureId procedure = kNone;
   BlockId block = kNone;
@@ -37,13 +37,13 @@ struct BlockPair {
 /// and compares instructions, references, data, symbols and unwind information. Returns the first
 /// difference in one sentence, or nullopt when `after` behaves as `before`.
 ///
-/// `needless`: the loads of gp in `before` that `after` may lack, ascending, which
-/// find_needless_gp_loads() has proven to be needless. Without the list the comparison calls that
-/// function itself, which takes several times as long as all else that the comparison does with gp.
+/// `needless`: the loads of gp in `before` that `after` may lack, ascending, proven needless by
+/// find_needless_gp_loads(). Without the list the comparison calls that function itself, which
+/// takes several times as long as the rest of its work on gp.
 ///
 /// `pairs`: gets the pairs of blocks, by procedure and block of `before`.
 ///
-/// `added`: knows the code that `after` may have beside the code of `before`.
+/// `added`: knows the code that `after` may have in addition to the code of `before`.
 std::optional<std::string> find_difference(const Program& before, const Program& after,
                                            CompareCounts* counts = nullptr,
                                            const std::vector<GpLoad>* needless = nullptr,

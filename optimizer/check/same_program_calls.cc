@@ -1,7 +1,10 @@
-// Comparing two programs: calls, and what is behind them.
+// Comparing two programs: calls, and the code after them.
 //
-// Two calls do the same when they lead to the same place, when exceptions of both are handled
-// alike, and when control comes back to corresponding code, or never does.
+// Two calls do the same when they lead to the same place, when exceptions of both are handled in
+// the same way, and when control comes back to corresponding code or never comes back.
+//
+// Example: "bsr g" ends block 3 of the input and block 7 of the output, so the return points of the
+// two blocks correspond, and so do the landing pads of their call sites.
 
 #include <algorithm>
 
@@ -23,11 +26,11 @@ void Comparison::remember_call(const Cursor& x, const Cursor& y) {
     more_call_partners_.insert({before, after});
 }
 
-/// Whether it is right that no edge leads on from a call of the input: there is no code behind it,
-/// an earlier rewriting noted that the code behind it is unrelated, or the callee never returns.
+/// Whether it is right that no edge leads on from a call of the input: there is no code after it,
+/// an earlier rewriting noted that the code after it is unrelated, or the callee never returns.
 bool Comparison::returns_nowhere(const Cursor& x) {
   if (x.procedure->state == Procedure::State::opaque || x.block->origin == kNone) return true;
-  // Behind a range of the procedure there is other code, or none.
+  // After a range of the procedure comes other code, or none.
   const uint64_t place = before_.program.address_of(*x.block);
   const auto& ranges = before_.program.ranges;
   const auto range = std::upper_bound(ranges.begin(), ranges.end(), place,
@@ -58,8 +61,8 @@ void Comparison::call(const Cursor& x, const Cursor& y) {
   call_behind(x, y);
 }
 
-/// Whether the output calls through a pointer at a fixed place, and so does the input, or calls a
-/// stub that does nothing but jump through that pointer. Data does not move.
+/// Whether the output calls through a pointer at a fixed place, and the input does the same, or
+/// calls a stub that only jumps through that pointer. Data does not move.
 bool Comparison::call_same_pointer(const Cursor& x, const Cursor& y) const {
   const Imports* imports = before_.machine.imports;
   if (imports == nullptr || before_.program.image == nullptr) return false;
@@ -74,7 +77,7 @@ bool Comparison::call_same_pointer(const Cursor& x, const Cursor& y) const {
   return stub != nullptr && pointer == pointer_of_stub(before_.program, stub->target);
 }
 
-/// What comes with two calls that lead to the same place.
+/// Compares what belongs to two calls that lead to the same place.
 void Comparison::call_behind(const Cursor& x, const Cursor& y) {
   remember_call(x, y);
   call_site(x, y);
@@ -88,8 +91,8 @@ void Comparison::call_behind(const Cursor& x, const Cursor& y) {
 }
 
 void Comparison::call_site(const Cursor& x, const Cursor& y) {
-  // Exceptions just pass through a call that no LSDA describes, and through a call whose record
-  // says nothing: a cold part without an LSDA may be laid out in the middle of code that has one.
+  // Exceptions just pass through a call that no LSDA describes, and through a call whose record is
+  // empty: a cold part without an LSDA may be placed in the middle of code that has an LSDA.
   const auto passes = [](const Cursor& cursor) {
     const auto& sites = cursor.procedure->call_sites;
     if (cursor.block->call_site >= sites.size()) return cursor.block->call_site == kNone;
@@ -130,9 +133,10 @@ bool Comparison::same_call(const CodeLocation& before, const CodeLocation& after
          more_call_partners_.contains({call, partner});
 }
 
-/// The start of a block, as the return point of the call right in front of it, if there is one:
-/// code behind a call that loads gp may be a landing pad, in images without unwind tables, and both
-/// are one address. With a probe behind the call they are two, and the return point is meant.
+/// The start of a block as the return point of the call right before it, if there is such a call.
+/// Code after a call that loads gp may be a landing pad, in images without unwind tables; then
+/// return point and pad are one address. With a probe after the call they are two addresses, and
+/// the return point is meant.
 CodeLocation Comparison::behind_call(const CodeLocation& start) const {
   if (start.where != CodeLocation::Where::block_start || start.procedure == kNone ||
       start.block == 0)

@@ -1,17 +1,17 @@
 // Comparing two programs: everything but the walk over their code (same_program.cc).
 //
-// The walk is as good as its set of entries. Control enters code from outside at the image's entry,
-// at symbols and through words of data that hold addresses; opaque code may be entered at any of
-// its blocks. Each entry has a partner that depends on nothing the emitter says:
+// The walk is only as good as its set of entries. Control enters code from outside at the image's
+// entry, at symbols and through words of data that hold addresses; opaque code may be entered at
+// any of its blocks. Each entry has a partner that does not depend on the emitter's record:
 //
-// - of a symbol: the symbol of the same name at the same position in the table;
-// - of a word of data: the word at the same address, since data does not move;
-// - of code that does not move: the code at the same address.
+// - for a symbol: the symbol of the same name at the same position in the table;
+// - for a word of data: the word at the same address, since data does not move;
+// - for code that does not move: the code at the same address.
 //
 // Example: the word at 0x120010018 holds 0x120000460 in the input and 0x120004000 in the output,
 // both by a relocation: the code at these addresses is a pair.
 //
-// All other data must be equal byte by byte, but for sections that describe where code is: unwind
+// All other data must be equal byte by byte, except sections that describe where code is: unwind
 // tables are compared by what they say about each instruction, relocations and dynamic entries by
 // their meaning.
 
@@ -48,12 +48,12 @@ bool is_found_by_headers(std::string_view name) {
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
-/// Tables that hold something for each dynamic symbol, in their order: what is new comes behind.
+/// Tables that hold something for each dynamic symbol, in their order: new entries come last.
 bool may_name_more(std::string_view name) {
   return name == ".dynstr" || name == ".gnu.version";
 }
 
-/// Tables by which the dynamic linker finds symbols: it is a rule of loaders that all are found.
+/// Tables by which the dynamic linker finds symbols; that all are found is a rule of loaders.
 bool may_find_more(std::string_view name) {
   return name == ".hash" || name == ".gnu.hash";
 }
@@ -91,7 +91,7 @@ void Comparison::push(const CodeLocation& before, const CodeLocation& after) {
   add({{before.procedure, before.block, 0}, {after.procedure, after.block, 0}});
 }
 
-/// Compares all that is not code and fills the worklist with the entries.
+/// Compares everything except code, and fills the worklist with the entries.
 void Comparison::find_entries() {
   code_pointers();
   const Image *before = before_.program.image, *after = after_.program.image;
@@ -109,7 +109,7 @@ void Comparison::find_entries() {
   foreign_code();
 }
 
-/// What lies behind the image stays behind it, perhaps behind padding.
+/// The bytes after the image stay after it, perhaps after padding.
 void Comparison::appended() {
   const auto before = before_.program.image->appended, after = after_.program.image->appended;
   const bool fits = after.size() >= before.size();
@@ -155,9 +155,9 @@ void Comparison::pinned_blocks() {
   }
 }
 
-/// Code that is not understood may have been read from wrong places, alike in both images: a call
-/// that was not seen and whose target moved leads elsewhere. The relocations of such code say what
-/// its words lead to. Example: `call g` behind data, which reads as another instruction.
+/// Code that is not understood may have been decoded from wrong places, in both images in the same
+/// way: a call that was not seen and whose target moved leads elsewhere. The relocations of such
+/// code say where its words lead. Example: `call g` after data, which reads as another instruction.
 void Comparison::relocated_words() {
   if (before_.program.map.groups().fixed()) return;
   const Image& image = *before_.program.image;
@@ -187,11 +187,11 @@ void Comparison::relocated_word(const Relocation& relocation) {
   };
   const auto before = word_of(before_), after = word_of(after_);
   if (!before || !after) return;
-  // A linker that relaxed the instruction left another word; then the relocation says nothing.
+  // A linker that relaxed the instruction left another word; if so, the relocation says nothing.
   const uint64_t value =
       image.symbols[relocation.symbol].value + static_cast<uint64_t>(relocation.addend);
   if (static_cast<uint32_t>(value - (distance ? relocation.address : 0)) != *before) return;
-  // Distances count from behind the instruction, whose end only branches tell.
+  // Distances count from the end of the instruction, which is known only for branches.
   const bool unchanged = *before == *after;
   if (unchanged && relocation.role == RelocationRole::pc_relative32)
     for (uint64_t nearby = value; nearby <= value + 8; ++nearby)
@@ -203,8 +203,8 @@ void Comparison::relocated_word(const Relocation& relocation) {
                  fmt::format("what the code at {:#x} refers to", relocation.address));
 }
 
-/// Whether a procedure that stays has the same bytes in both images, but for the words that
-/// relocations tell of, which relocated_words() and code_pointers() compare.
+/// Whether a procedure that stays has the same bytes in both images, except for the words with
+/// relocations, which relocated_words() and code_pointers() compare.
 bool Comparison::has_same_bytes(ProcedureId procedure) {
   const Image &input = *before_.program.image, &output = *after_.program.image;
   const auto& ranges = before_.program.ranges;
@@ -239,7 +239,7 @@ bool Comparison::has_same_bytes(ProcedureId procedure) {
   return true;
 }
 
-/// Outside of all procedures control runs on to the next one: the bytes on the way stay.
+/// Outside of all procedures control runs on to the next procedure: the bytes on the way stay.
 void Comparison::same_way(uint64_t address) {
   if (before_.range_at(address) != nullptr) return;
   const Section *before = before_.program.image->section_at(address),
@@ -288,7 +288,7 @@ void Comparison::code_pointers() {
   }
 }
 
-/// Words of data that hold return addresses: a runtime finds there what the frame of a caller
+/// Words of data that hold return addresses: there a runtime finds what the frame of a caller
 /// holds. So each call of the input that has such a word must be one call of the output, to which
 /// the word belongs.
 void Comparison::listed_calls() {
@@ -302,7 +302,7 @@ void Comparison::listed_calls() {
     partner = std::lower_bound(
         partner, after.end(), pointer.address,
         [](const CodePointer& p, uint64_t address) { return p.address < address; });
-    if (partner == after.end()) return;  // code_pointers() has said so
+    if (partner == after.end()) return;  // code_pointers() has reported this
     const uint32_t call = before_.numbers(pointer.target.procedure, pointer.target.block);
     const uint32_t other = after_.numbers(partner->target.procedure, partner->target.block);
     if (call_partner_[call] == kNone) continue;  // nothing leads to the call
@@ -323,7 +323,7 @@ bool Comparison::is_code_pointer(uint64_t address) const {
 }
 
 /// Two addresses that code outside of the image may know: they must be the same code, or the same
-/// place outside of all code. The end of a procedure that moved is no such place.
+/// place outside of all code. The end of a procedure that moved is not such a place.
 void Comparison::pair_addresses(uint64_t before, uint64_t after, std::string_view what) {
   const auto from = before_.find(before), to = after_.find(after);
   if (from && to) {
@@ -343,7 +343,7 @@ bool Comparison::is_inside_moved(uint64_t address) const {
   return range != nullptr && before_.program[range->procedure].movable();
 }
 
-/// Whether an address lies in an opaque procedure, or in none.
+/// Whether an address lies in an opaque procedure, or in no procedure.
 bool Comparison::is_outside_of_understood_code(uint64_t address) const {
   const CodeRange* range = before_.range_at(address);
   return range == nullptr || before_.program[range->procedure].state == Procedure::State::opaque;
@@ -353,7 +353,7 @@ bool Comparison::is_outside_of_understood_code(uint64_t address) const {
 /// sections have no names to match. Names of source files say nothing about code, and for objects
 /// without a name linkers write the name of a temporary file. Symbols in debug sections that the
 /// output has dropped, such as symbols that link-time optimization puts into .debug_info, have
-/// become null symbols there.
+/// become null symbols.
 void Comparison::symbols() {
   const Image &input = *before_.program.image, &output = *after_.program.image;
   const auto &before = input.symbols, &after = output.symbols;
@@ -392,7 +392,7 @@ void Comparison::dynamic_symbols() {
 }
 
 /// The output may name fragments of procedures that have dynamic symbols: each new symbol is hidden
-/// from other images, and lies in the procedure after which it is named.
+/// from other images, and lies in the procedure whose name it has.
 void Comparison::new_dynamic_symbols() {
   const size_t known = before_.program.image->dynamic_symbols.size();
   const auto symbols = std::span(after_.program.image->dynamic_symbols);
@@ -464,14 +464,14 @@ bool Comparison::keeps_alignment(uint64_t before, uint64_t after) const {
   if (!place || !before_.program[place->procedure].blocks[place->block].has(BasicBlock::kEntry))
     return true;
   const uint64_t own = std::min(before & (~before + 1), most);
-  // Where instructions are fixed groups of bytes, only what was asked for is kept.
+  // Where instructions are fixed groups of bytes, only a requested alignment is kept.
   if (before_.program.map.groups().fixed() && own <= kUsual) return true;
   return (after & (own - 1)) == 0;
 }
 
 void Comparison::sections() {
   const Image &before = *before_.program.image, &after = *after_.program.image;
-  // Sections with equal names stay where they are, or in order.
+  // Sections with equal names stay in place, or in order.
   std::multimap<std::string_view, const Section*> named;
   for (const Section& each : after.sections)
     if (each.allocated()) named.emplace(each.name, &each);
@@ -559,13 +559,13 @@ void Comparison::dynamic_relocations() {
 }
 
 /// The walk does not reach code that is in no procedure, but unwinders do: both images must unwind
-/// such code alike. Where the input's descriptors are not understood, they must cover the same
-/// range.
+/// such code in the same way. Where the input's descriptors are not understood, they must cover the
+/// same range.
 void Comparison::foreign_code() {
   const auto differs = [&](uint64_t address) {
     differ(fmt::format("the unwind information of the code at {:#x} differs", address));
   };
-  const auto& after = after_.program.foreign_fdes;  // sorted, as those of `before`
+  const auto& after = after_.program.foreign_fdes;  // sorted, like those of `before`
   for (const Fde& fde : before_.program.foreign_fdes) {
     std::vector<uint64_t> places = {fde.start};  // where something changes
     for (const Fde::Row& row : fde.rows) places.push_back(row.address);
@@ -586,7 +586,7 @@ void Comparison::foreign_code() {
   kept_exception_tables();
 }
 
-/// Exception tables that are not understood stay, and nobody knows where they end.
+/// Exception tables that are not understood stay, and their ends are unknown.
 void Comparison::kept_exception_tables() {
   const Image &before = *before_.program.image, &after = *after_.program.image;
   std::set<const Section*> sections;
@@ -641,8 +641,8 @@ void Comparison::unwind_tables() {
         return differ(*fault);
 }
 
-/// The address in a word of data that holds a return address, or an end of the enclosure; nullopt:
-/// it holds something else.
+/// The address in a word of data that holds a return address or an end of the enclosure; nullopt
+/// for other words.
 std::optional<uint64_t> Comparison::place_behind_code(const ComparedProgram& side, uint64_t word) {
   const CodePointer* found = pointer_at(side.program, word);
   if (found == nullptr) return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 // Shared by the parts of the comparison: same_program.cc walks code, same_program_data.cc compares
-// what is not code and finds the places where the walk begins, same_program_sides.cc finds what the
-// walk has to know of each program. Private to this folder.
+// everything else and finds the places where the walk begins, same_program_sides.cc finds what the
+// walk has to know about each program. Private to this folder.
 
 #include <cstdint>
 #include <map>
@@ -47,7 +47,7 @@ inline CodeLocation successor(const CodeCursor& at, const BasicBlock& block, Edg
 /// Numbers of contents, shared by both programs: equal contents have equal numbers.
 using ContentClasses = std::unordered_map<std::string, uint32_t>;
 
-/// One of the two programs, and what the walk needs to know of it.
+/// One of the two programs, and what the walk needs to know about it.
 class ComparedProgram {
  public:
   ComparedProgram(const Program& p, ContentClasses& classes);
@@ -64,10 +64,10 @@ class ComparedProgram {
   uint32_t state_class(uint32_t state) const {
     return state < state_classes.size() ? state_classes[state] : kNone;
   }
-  /// The number of what an exception does at a call with this action; equal numbers for equal
+  /// The number for what an exception does at a call with this action; equal numbers for equal
   /// actions of either program.
   uint32_t action_class(uint32_t lsda, uint64_t action);
-  /// The contents of the image from an address on, to the end of the section that holds it.
+  /// The contents of the image from an address to the end of the section that holds it.
   std::span<const uint8_t> bytes_from(uint64_t address) const {
     if (recent_ == nullptr || !recent_->contains(address))
       recent_ = program.image->section_at(address);
@@ -80,8 +80,8 @@ class ComparedProgram {
   std::optional<CodeCursor> find(uint64_t address) const;
   /// The block that starts at an address of the image, or nullopt.
   std::optional<CodeLocation> block_at(uint64_t address) const;
-  /// Whether control could come back to a caller by anything in the procedure, or in procedures to
-  /// which it branches.
+  /// Whether control could come back to a caller through anything in the procedure, or in
+  /// procedures to which it branches.
   bool may_return(ProcedureId procedure);
   /// Whether unwinders that look up a return address itself find the region of the call.
   bool describes_return(const CodeCursor& call) const;
@@ -105,12 +105,13 @@ class SharedWalk;
 /// The walk over pairs of places. Functions that find a difference keep the first one.
 class Comparison {
  public:
-  /// `shared`: the walk is shared with other threads, of which this is number `worker`.
+  /// `shared`: the walk is shared with other threads; this thread has number `worker`.
   Comparison(const Program& before, const Program& after, const std::vector<GpLoad>* needless,
              AddedCode* added = nullptr, SharedWalk* shared = nullptr, size_t worker = 0);
 
   void run();
-  /// Adds what another worker found. Then, without a difference, checks what needs all of the walk.
+  /// Adds what another worker found. If there is no difference, then checks what needs the whole
+  /// walk.
   void join(const Comparison& other);
   void expected_calls();
   void listed_calls();
@@ -119,11 +120,11 @@ class Comparison {
   std::vector<BlockPair> pairs() const;  // see find_difference()
   const std::optional<std::string>& difference() const { return difference_; }
 
-  /// Two places that must behave alike.
+  /// Two places that must behave in the same way.
   struct Item {
     CodeCursor before;
     CodeCursor after;
-    uint32_t entered = kNone;  // number of the block that a walk in front of `before` entered last
+    uint32_t entered = kNone;  // number of the block last entered before `before`
     InputEdge from = {};       // of the input, over which control comes here
     uint8_t done = 0;          // see AddedCode::judge()
   };
@@ -133,7 +134,7 @@ class Comparison {
   enum class Rest : uint8_t {
     instruction,  // at an instruction that does something
     outside,      // at an unconditional branch to an address without blocks
-    nothing,      // behind the last instruction of a block without successor
+    nothing,      // after the last instruction of a block without successor
     spin,         // in a cycle of branches
   };
   struct Cursor {
@@ -235,7 +236,8 @@ class Comparison {
   // Of the input; filled when needed.
   std::vector<std::pair<ProcedureId, uint32_t>> ranges_by_procedure_;
   std::vector<Item> work_;
-  // Per block of `before`: the place of `after` it was walked with, and what was done of the block.
+  // Per block of `before`: the place of `after` with which it was walked, and how much of it was
+  // done.
   std::vector<uint64_t> partner_;
   std::unordered_set<Visit, VisitHash> more_partners_;  // pairs of blocks with several partners
   std::vector<uint32_t> call_partner_;  // per block of `before`: the block whose call was compared
@@ -246,14 +248,13 @@ class Comparison {
   size_t worker_;
   bool walking_ = false;                       // the entries are found
   std::vector<std::vector<Item>> for_others_;  // by worker
-  // Where the walk comes to rest behind a block, for blocks from which it is a long way.
+  // Where the walk comes to rest after a block, for blocks with a long way to that place.
   using Rests = std::unordered_map<uint32_t, std::pair<Cursor, Rest>>;
   Rests before_rests_, after_rests_;
   std::vector<uint32_t> path_;  // of settle()
   AddedCode* added_;            // null: none is expected
   bool passed_ = false;         // added code, in settle()
-  // Of the input, in settle(); only if `added_`. Without what a rest that was remembered leaves
-  // out.
+  // Of the input, in settle(); only if `added_`. Lacks the places that a remembered rest skipped.
   std::vector<InputPlace> way_;
   bool way_is_cut_ = false;
   mutable std::unordered_map<const Section*, const Section*> sections_;  // of equal name

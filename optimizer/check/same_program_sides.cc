@@ -1,11 +1,11 @@
-// Comparing two programs: what the walk (same_program.cc) has to know of each of them.
+// Comparing two programs: what the walk (same_program.cc) has to know about each of them.
 //
 // Unwind states and the actions of LSDAs are numbered by content, in one numbering for both
 // programs, so that the walk compares numbers. The content of an LSDA is what the runtime does with
 // it: a rewritten LSDA may leave out types and actions that its call sites do not use. Example:
 // action 1 of the input and action 3 of the output get one number if both say "catch int, then
-// clean up". A personality that is not reached through a slot of data is code, and is compared by
-// the name of its procedure.
+// clean up". A personality routine that is not reached through a slot of data is code, and is
+// compared by the name of its procedure.
 //
 // Source: Itanium C++ ABI, exception handling tables, as GCC's runtime (gcc/libgcc/unwind-pe.h,
 // libstdc++ eh_personality.cc) reads them.
@@ -23,7 +23,7 @@ namespace {
 constexpr uint8_t kIndirectPointer = 0x80;  // DW_EH_PE_indirect
 constexpr uint8_t kNoPointer = 0xff;        // DW_EH_PE_omit
 
-/// A string of bytes that stands for contents: equal strings, equal contents.
+/// A string of bytes that stands for contents: equal strings mean equal contents.
 class Key {
  public:
   explicit Key(char kind) { writer_.write(kind); }
@@ -182,7 +182,7 @@ std::optional<CodeLocation> ComparedProgram::block_at(uint64_t address) const {
   return CodeLocation{.procedure = at->procedure, .block = at->block};
 }
 
-/// Finds the procedures that may return, by their instructions. Edges are not asked: they may be
+/// Finds the procedures that may return, by their instructions. Edges are ignored: they may be
 /// wrong.
 void ComparedProgram::find_returns() {
   may_return_.assign(program.procedures.size(), false);

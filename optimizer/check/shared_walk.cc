@@ -1,8 +1,11 @@
 // Comparing two programs on several threads; see same_program.cc.
 //
-// Each thread has a comparison of its own and compares what is not code, too: all threads find all
-// entries at once, and none waits for another. If a thread finds a difference or fails, one thread
-// walks again, so that the message does not depend on the threads.
+// Each thread has a comparison of its own. It also compares everything except code, so all threads
+// find all entries at once, and no thread waits for another. If a thread finds a difference or
+// fails, one thread walks again, so that the message does not depend on the threads.
+//
+// Example: of two threads, the first owns procedures 0 to 63, 128 to 191 and so on. When it finds a
+// pair whose block of the input is in procedure 70, it sends the pair to the second thread.
 
 #include "optimizer/check/shared_walk.h"
 
@@ -27,7 +30,7 @@ std::unique_ptr<Comparison> walk_together(const Program& before, const Program& 
                                           const std::vector<GpLoad>* needless, AddedCode* added,
                                           size_t workers) {
   SharedWalk shared(workers);
-  std::vector<std::unique_ptr<AddedCode>> added_of(workers);  // but of the first, which has `added`
+  std::vector<std::unique_ptr<AddedCode>> added_of(workers);  // the first has `added`
   for (size_t worker = 1; worker < workers && added != nullptr; ++worker)
     added_of[worker] = added->for_another_walk();
   std::vector<std::unique_ptr<Comparison>> walks(workers);
@@ -37,7 +40,7 @@ std::unique_ptr<Comparison> walk_together(const Program& before, const Program& 
       walks[worker] = std::make_unique<Comparison>(
           before, after, needless, worker == 0 ? added : added_of[worker].get(), &shared, worker);
       walks[worker]->run();
-    } catch (const std::exception&) {  // is thrown again when one thread walks
+    } catch (const std::exception&) {  // thrown again when one thread walks
       failed = true;
       shared.stop();
     }
@@ -48,7 +51,7 @@ std::unique_ptr<Comparison> walk_together(const Program& before, const Program& 
       others.reserve(workers);
       for (size_t worker = 1; worker < workers; ++worker) others.emplace_back(walk, worker);
       walk(0);
-    } catch (const std::exception&) {  // no more threads are to be had
+    } catch (const std::exception&) {  // no more threads are available
       failed = true;
       shared.stop();
     }

@@ -1,13 +1,13 @@
 // Emission: the image in its new order.
 //
-// Placement gives every block an address; from then on everything is a function of old places to
+// Placement gives every block an address. From then on everything is a function from old places to
 // new ones: instructions and their relocations, words of data that hold code addresses, symbols,
 // unwind tables, dynamic section. Pinned and opaque procedures keep their bytes, except for fields
-// that refer to code which moved. Relocations travel with their instruction; only relocations of
-// the unwind tables, which are written anew, are made here.
+// that refer to moved code. Relocations travel with their instruction; only relocations of the
+// unwind tables, which are written anew, are made here.
 //
 // Example: block 2 of f moves from 0x120000480 to 0x120004020. A branch to it gets another
-// displacement, a jump table's entry for it another value, and its rows of the unwind tables other
+// displacement, its entry in a jump table another value, and its rows of the unwind tables other
 // addresses.
 
 #include "optimizer/emit/emit.h"
@@ -35,7 +35,7 @@ NewImage make_output(const Program& program, Layout layout, Provenance note,
   const uint64_t start = align_up(segment.free_address + injected, alignment_of_code(program));
   const Placement placement(program, layout, start);
   Emitter emitter(program, layout, placement, segment, diagnostics, places, debug_file);
-  emitter.write_unwind_tables();  // needs addresses only; code may refer to the tables
+  emitter.write_unwind_tables();  // only needs addresses; code may refer to the tables
   emitter.write_code();
   emitter.write_code_pointers();
   emitter.write_symbols(dynamic_fragments);
@@ -59,8 +59,9 @@ NewImage make_output(const Program& program, Layout layout, Provenance note,
   return emitter.take_output();
 }
 
-/// Symbols get the numbers of sections in the written file instead of those in NewImage. They
-/// follow sections that make room for program headers, which the emitter does not know of.
+/// Symbols get the numbers of sections in the written file instead of those in NewImage. In the
+/// file, sections may follow new sections that make room for program headers, which the emitter
+/// does not know.
 void number_sections(std::vector<Symbol>& symbols, const Image& input, const NewImage& output,
                      const Image& written) {
   std::vector<uint32_t> numbers = match_sections(input, written);
@@ -90,7 +91,7 @@ std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note
                           Diagnostics& diagnostics, EmitStatistics* statistics,
                           const Injection* injection, std::vector<PlacedInstruction>* places,
                           DebugFile* debug_file, bool dynamic_fragments) {
-  // Layout, placement and emitter are gone when the file, which takes as much memory, is made.
+  // Layout, placement and emitter are freed before the file is made, which takes as much memory.
   NewDebugFile new_debug_file;
   const NewImage output =
       make_output(program, std::move(layout), std::move(note), diagnostics, statistics, injection,

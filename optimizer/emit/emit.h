@@ -35,7 +35,7 @@ struct PlacedInstruction {
   Kind kind = Kind::own;
 };
 
-/// Code, memory and tables that an image gets beside the program's own.
+/// Code, memory and tables that an image gets in addition to the program's own.
 struct Injection {
   struct Addresses {
     uint64_t memory = 0;
@@ -49,11 +49,11 @@ struct Injection {
     uint64_t entry = 0;                   // addresses in the output
     std::optional<uint64_t> initializer;  // needs a spare dynamic entry where there was none
     std::vector<NewImage::AddedSection> sections;  // without addresses
-    // What the memory starts with, and words of 32 bits in the memory that hold addresses: place
+    // The initial contents of the memory, and 32-bit words in the memory that hold addresses: place
     // and address.
     std::vector<uint8_t> memory;
     std::vector<std::pair<uint64_t, uint64_t>> words;
-    bool wide_words = false;  // they have 64 bits
+    bool wide_words = false;  // the words have 64 bits
   };
 
   AddedMemory memory;
@@ -61,7 +61,7 @@ struct Injection {
   std::function<Contents(const Addresses&)> make;  // called once, when all addresses are known
 };
 
-/// The debug file of the image (debug/debug_file.h), which is written for the output, too.
+/// The debug file of the image (debug/debug_file.h), which is rewritten for the output.
 struct DebugFile {
   DebugFile(const Image& old_file, std::string new_name)
       : input(old_file), name(std::move(new_name)) {}
@@ -71,12 +71,12 @@ struct DebugFile {
   std::vector<uint8_t> bytes;  // of the new file; emit() fills these in
 };
 
-/// Writes `program`, lifted from `program.image`, in the order of `layout`. `note` brings the
-/// options and what was changed before; emission adds the rest. The bytes are a complete image;
-/// nothing is written to disk. Throws Error when an address cannot be represented. With an
+/// Writes `program`, lifted from `program.image`, in the order of `layout`. `note` holds the
+/// options and the earlier changes; emission adds the rest. The returned bytes are a complete
+/// image; nothing is written to disk. Throws Error when an address cannot be represented. With an
 /// injection the output is marked as instrumented. `places`, if not null, gets all instructions of
 /// movable code by address. `debug_file` may be null. With `dynamic_fragments`, fragments of
-/// procedures that dynamic symbols name get dynamic symbols, too, by which dladdr finds them.
+/// procedures that have dynamic symbols get dynamic symbols as well, so that dladdr finds them.
 std::vector<uint8_t> emit(const Program& program, Layout layout, Provenance note,
                           Diagnostics& diagnostics, EmitStatistics* statistics = nullptr,
                           const Injection* injection = nullptr,

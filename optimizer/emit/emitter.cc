@@ -1,4 +1,11 @@
 // Code and data of the output. See emit.cc.
+//
+// Fragments are written on several threads. For each run of blocks, references become numbers, the
+// instructions are encoded, and kept relocations follow their instructions. Pinned code stays in
+// place; only its references to moved code change. Words of data get the new addresses of code.
+//
+// Example: "bsr g" in f moves by 0x4000 and g stays, so the displacement shrinks by 0x1000 words.
+// The relocation of the bsr moves by 0x4000 as well.
 
 #include "optimizer/emit/emitter.h"
 
@@ -163,8 +170,8 @@ Instruction Emitter::resolved(ProcedureId id, const Instruction& instruction, ui
   return result;
 }
 
-/// Writes the code of fragments: each thread has a writer. What the writers write to the output and
-/// to the emitter's lists belongs to their own blocks alone.
+/// Writes the code of fragments: each thread has a writer. A writer writes only those parts of the
+/// output and of the emitter's lists that belong to its own blocks.
 class Emitter::CodeWriter {
  public:
   explicit CodeWriter(Emitter& emitter)
@@ -207,9 +214,9 @@ class Emitter::CodeWriter {
   const std::vector<Relocation>* block_relocations_ = nullptr;
   size_t next_relocation_ = 0;
   std::vector<MovedPiece> pieces_;
-  std::map<StaleValues, uint32_t> stale_values_;  // and their numbers
+  std::map<StaleValues, uint32_t> stale_values_;  // with their numbers
   std::optional<StaleFlow> stale_flow_;
-  ProcedureId stale_flow_of_ = kNone;  // the last procedure that was asked for
+  ProcedureId stale_flow_of_ = kNone;  // the procedure of stale_flow_
   std::vector<PlacedInstruction> places_;
   std::optional<PieceBuilder> builder_;  // of the fragment
 };
@@ -248,10 +255,10 @@ void Emitter::CodeWriter::carry_relocations(ProcedureId id, const Instruction& i
   }
 }
 
-/// The same where relocations stand at fields inside of instructions. `instruction`: as written at
+/// The same where relocations are at fields within instructions. `instruction`: as written at
 /// `place`; `kind`, `target`: what its branch or its reference leads to now, or a target of 0.
 /// Linkers count distances from the field, instructions count from their end: the addend makes up
-/// for that.
+/// for the difference.
 void Emitter::CodeWriter::carry_field_relocations(const Instruction& instruction, uint64_t place,
                                                   ReferenceKind kind, uint64_t target) {
   if (block_relocations_ == nullptr || instruction.origin == kNone) return;
@@ -280,7 +287,7 @@ void Emitter::CodeWriter::carry_field_relocations(const Instruction& instruction
   }
 }
 
-/// Writes a run of blocks that are packed together; `next` comes behind the run in the fragment.
+/// Writes a run of blocks that are packed together; `next` follows the run in the fragment.
 void Emitter::CodeWriter::write_run(ProcedureId id, BlockId first, BlockId next) {
   placement_.packing().arrange_run(id, first, run_);
   for (size_t i = 0; i < run_.blocks.size(); ++i)
@@ -288,7 +295,7 @@ void Emitter::CodeWriter::write_run(ProcedureId id, BlockId first, BlockId next)
                  i + 1 < run_.blocks.size() ? run_.blocks[i + 1].second : run_.code.size());
   bytes_.clear();
   std::span<const Instruction> following;
-  // The code behind the run must be what was packed: the block `next`, with its branch.
+  // The code after the run must be what was packed: the block `next`, with its branch.
   if (next != kNone && placement_.packing().continues(id, run_.blocks.back().first, next) &&
       placement_.packing().end(id, next) != BlockEnd::branch_dropped)
     following = program_[id].blocks[next].instructions.span();
@@ -316,7 +323,7 @@ void Emitter::CodeWriter::note_block(ProcedureId id, BlockId block_id, size_t be
   const auto place = [&](size_t i) {
     return start + (i < run_.code.size() ? run_.places[i] : run_.size);
   };
-  // An instruction has the slots around it that no other instruction has.
+  // Free slots next to an instruction belong to it.
   const CodeGroups groups = machine_.codec.groups;
   const auto begin_of = [&](size_t i) {
     if (groups.slots == 1) return place(i);
@@ -339,7 +346,7 @@ void Emitter::CodeWriter::note_block(ProcedureId id, BlockId block_id, size_t be
   auto step = steps.begin();
   if (builder_) builder_->start_block(old_block, is_copy, block.has(BasicBlock::kHotCopy));
   for (size_t i = begin; i < end; ++i) {
-    if (place(i) == place(i + 1)) continue;  // it takes no room: it is not there
+    if (place(i) == place(i + 1)) continue;  // takes no room, so it does not exist
     const uint32_t origin = run_.code[i].origin;
     const uint64_t old = program_.origin_base + origin;
     if (emitter_.places_ != nullptr)
@@ -363,7 +370,7 @@ void Emitter::CodeWriter::note_block(ProcedureId id, BlockId block_id, size_t be
   if (builder_) builder_->end_block(begin_of(end), way_out(procedure, block_id));
 }
 
-/// What is stale at the instructions of a block; nothing unless its procedure was split.
+/// The stale values at the instructions of a block; empty unless its procedure was split.
 std::vector<StaleFlow::Step> Emitter::CodeWriter::stale_steps(ProcedureId id, BlockId block) {
   if (std::exchange(stale_flow_of_, id) != id) {
     stale_flow_.reset();
@@ -380,7 +387,7 @@ uint32_t Emitter::CodeWriter::stale_number(const StaleValues& values) {
       .first->second;
 }
 
-/// The first instruction of the input behind the block, where there is only one way.
+/// The first instruction of the input after the block, if control can go only one way.
 std::optional<std::pair<uint64_t, uint64_t>> Emitter::CodeWriter::way_out(
     const Procedure& procedure, BlockId block_id) const {
   const BasicBlock& block = procedure.blocks[block_id];
@@ -396,7 +403,7 @@ std::optional<std::pair<uint64_t, uint64_t>> Emitter::CodeWriter::way_out(
 }
 
 /// Finds where the walk along the kept relocations of the input begins for a block. A block without
-/// an origin may hold instructions of the input: the code behind a probe that calls a routine.
+/// an origin may hold instructions of the input: the code after a probe that calls a routine.
 void Emitter::CodeWriter::find_relocations(const BasicBlock& block) {
   block_relocations_ = nullptr;
   const auto first = std::ranges::find_if(block.instructions, [](const Instruction& instruction) {
@@ -469,7 +476,7 @@ void Emitter::CodeWriter::finish_block(ProcedureId id, BlockId block_id, size_t 
   if (appends_branch(how)) branch_along(own_end, side_of_appended_branch(how));
 }
 
-/// Everything stays in place, but fields that refer to code elsewhere follow that code.
+/// Everything stays in place, except fields that refer to code elsewhere: they follow that code.
 void Emitter::write_pinned(ProcedureId id) {
   const Procedure& procedure = program_[id];
   for (const BasicBlock& block : procedure.blocks)

@@ -30,7 +30,7 @@ class Emitter {
   void write_dynamic_section();
   void inject(const Injection& injection);
   void write_provenance(Provenance provenance, NoteType type);
-  /// Ends the use of what write_code() noted.
+  /// The last use of what write_code() noted.
   void write_debug_sections();
 
   const NewImage& output() const { return out_; }
@@ -48,7 +48,7 @@ class Emitter {
     const Relocation* relocation;
     uint64_t target;      // what the field refers to now; 0: symbol and addend stay
     uint64_t pair;        // gp loads: index of gp_load_lows_, + 1; else 0
-    uint64_t behind = 0;  // bytes from the field to where its distance counts from
+    uint64_t behind = 0;  // bytes from the field to the place from which its distance counts
   };
 
   std::optional<uint64_t> new_address(uint64_t old_code_address) const;
@@ -78,11 +78,11 @@ class Emitter {
   void add_dead_ends(const Layout::Fragment& fragment, const std::vector<uint64_t>& known,
                      std::vector<uint64_t>& dead_ends) const;
   void move_symbol(Symbol& symbol) const;
-  /// Of a fragment that does not start with its procedure's entry.
+  /// A symbol of a fragment that does not start with its procedure's entry.
   struct FragmentSymbol {
     Symbol symbol;
     ProcedureId procedure = kNone;
-    uint32_t number = 0;  // of the procedure's fragments
+    uint32_t number = 0;  // among the procedure's fragments
   };
   uint64_t start_of_code(const Layout::Fragment& fragment, const PlacedFragment& placed) const;
   std::vector<FragmentSymbol> fragment_symbols();
@@ -92,7 +92,7 @@ class Emitter {
   std::vector<Symbol> dynamic_fragment_symbols(std::span<const FragmentSymbol> fragments);
   void add_dynamic_symbols(std::vector<Symbol> added);
   void move_debug_symbols(std::span<const FragmentSymbol> fragments);
-  uint32_t section_of(uint64_t address) const;  // in the output; added ones last
+  uint32_t section_of(uint64_t address) const;  // in the output; added sections last
   uint32_t section_symbol(uint32_t section) const;
   uint32_t new_symbol_index(uint32_t symbol) const;
   void add_unwind_relocations(std::vector<RelocationTable>& tables);
@@ -114,18 +114,18 @@ class Emitter {
   uint32_t added_text_ = kNone;                                               // index in out_.added
   std::vector<MovedRelocation> carried_;
   std::vector<uint64_t> gp_load_lows_;      // output address of the lower half
-  std::vector<uint32_t> first_reference_;   // by procedure: its number among all
+  std::vector<uint32_t> first_reference_;   // by procedure: number of its first reference
   std::vector<CodeRange> fragment_ranges_;  // fragments with code in the output, by address
-  std::vector<uint64_t> sized_symbols_;     // addresses of procedures of the input that have a size
+  std::vector<uint64_t> sized_symbols_;     // addresses of sized procedures of the input
   std::vector<std::pair<uint64_t, uint32_t>> section_order_;  // output sections by address
   std::vector<uint32_t> section_symbols_;  // symbol (input index) of an output section, or kNone
-  uint32_t inserted_symbols_ = 0;          // in front of the first global symbol
+  uint32_t inserted_symbols_ = 0;          // before the first global symbol
   uint32_t first_global_ = 0;
   DeeperStates deeper_;  // unwind states of stubs
   BlockRun run_;         // the block whose unwind ranges are added
   std::vector<const std::vector<Relocation>*> relocations_of_;  // by section
   std::vector<MovedPiece> pieces_;                              // for debug information
-  std::map<StaleValues, uint32_t> stale_values_;                // likewise, and their numbers
+  std::map<StaleValues, uint32_t> stale_values_;                // likewise, with their numbers
   std::vector<PlacedInstruction>* places_;                      // may be null
   bool notes_pieces_ = false;
   const DebugFile* debug_;   // may be null

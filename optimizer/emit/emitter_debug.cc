@@ -1,8 +1,8 @@
 // Which code of the output came from which code of the input, for the debug information.
 //
-// Writers of code note pieces (debug/address_map.h) while they write. A branch that emission adds
-// is described like the code to which it leads: when it is executed, registers and memory are in
-// that code's state.
+// Code writers note pieces (debug/address_map.h) while they write. A branch that emission adds is
+// described like the code to which it leads: when the branch is executed, registers and memory are
+// in that code's state.
 
 #include <algorithm>
 
@@ -56,7 +56,7 @@ void Emitter::write_debug_sections() {
   if (places_ != nullptr) std::ranges::sort(*places_, {}, &PlacedInstruction::address);
   AddressMap map;
   if (notes_pieces_) {
-    // Padding between movable procedures makes room, too.
+    // Padding between movable procedures makes room as well.
     std::vector<AddressMap::Range> moved = placement_.free_ranges(), code;
     for (const CodeRange& range : program_.ranges)
       if (program_[range.procedure].movable()) moved.emplace_back(range.start, range.end);

@@ -1,9 +1,9 @@
-// Symbols: each follows the code that it names, and each fragment that does not start with its
-// procedure's entry gets symbols of its own.
+// Symbols: each symbol follows the code that it names, and each fragment that does not start with
+// its procedure's entry gets symbols of its own.
 //
-// The new symbols of .symtab are local and stand behind all other local symbols, since relocations
+// The new symbols of .symtab are local and come after all other local symbols, since relocations
 // that are copied refer to symbols by numbers. A local symbol belongs to the source file whose
-// symbol stands before it, so the new symbols are grouped by files, each group behind a copy of the
+// symbol comes before it, so the new symbols are grouped by files, each group after a copy of the
 // file's symbol. Example, with the static procedure `scan` of scan.c and the global procedure
 // `main`:
 //
@@ -12,7 +12,7 @@
 //   main, ...                                               global symbols of the input
 //
 // Programs find names of their own code in the table of dynamic symbols. Where this table names a
-// procedure, it gets the names of the fragments, too (image/dynamic_tables.h).
+// procedure, it also gets the names of the procedure's fragments (image/dynamic_tables.h).
 
 #include <algorithm>
 #include <map>
@@ -59,15 +59,15 @@ uint64_t Emitter::end_of_fragment(ProcedureId procedure, uint64_t address) const
   return std::max((after - 1)->end, address);
 }
 
-/// A symbol without a size beside a symbol with a size, as of a function without code, names no
-/// code.
+/// Whether the symbol names code. A symbol without a size at the address of a symbol with a size,
+/// such as a function without code, does not.
 bool Emitter::names_code(const Symbol& symbol) const {
   if (symbol.size != 0) return true;
   return symbol.type == Symbol::Type::procedure &&
          !std::ranges::binary_search(sized_symbols_, symbol.value);
 }
 
-/// Moves a symbol to the new place of what it names.
+/// Moves a symbol to the new place of the code or table that it names.
 void Emitter::move_symbol(Symbol& symbol) const {
   if (!symbol.defined_in_section() || symbol.section >= image_.sections.size() ||
       symbol.type == Symbol::Type::tls)
@@ -90,7 +90,7 @@ void Emitter::move_symbol(Symbol& symbol) const {
   symbol.value = placement_.address(location->procedure, location->block);
   symbol.section = section_of(symbol.value);
   if (has_size) {
-    // The entry begins a piece of its own: a symbol that covers the entry would hide where the
+    // The entry begins a part of its own: a symbol that covers the entry would hide where the
     // procedure starts.
     uint64_t end = end_of_fragment(location->procedure, symbol.value);
     const uint64_t entry = placement_.address(location->procedure, 0);
@@ -101,7 +101,7 @@ void Emitter::move_symbol(Symbol& symbol) const {
   if (offset != 0 && new_address(old + offset) != symbol.value + offset) symbol.local_entry = 0;
 }
 
-/// Where a fragment starts behind the copy of a prolog, which is no code but for unwinders.
+/// Where a fragment starts after the copy of a prolog, which is code only for unwinders.
 uint64_t Emitter::start_of_code(const Layout::Fragment& fragment,
                                 const PlacedFragment& placed) const {
   const UnwindFormat* format = unwind_format_of(image_);
@@ -128,7 +128,7 @@ std::vector<Emitter::FragmentSymbol> Emitter::fragment_symbols() {
   out_.name_storage.reserve(2 * numbered.size());
   for (const auto& [placed, number] : numbered) {
     const Layout::Fragment& fragment = layout_.fragments[placed->fragment];
-    // Where the fragment has the entry inside, the entry's own symbol covers the rest.
+    // If the entry is in the middle of the fragment, the entry's own symbol covers the rest.
     const bool has_entry =
         std::find(fragment.blocks.begin(), fragment.blocks.end(), 0u) != fragment.blocks.end();
     const uint64_t end =
@@ -148,18 +148,18 @@ std::vector<Emitter::FragmentSymbol> Emitter::fragment_symbols() {
   return symbols;
 }
 
-/// `NAME.frag.N`; of a mangled name `NAME.cold.frag.N`: gdb (13) takes names with a suffix for
-/// clones of a function of C++, and stops at all clones but cold ones.
+/// `NAME.frag.N`; for a mangled name `NAME.cold.frag.N`: gdb (13) takes names with a suffix for
+/// clones of a C++ function, and stops at all clones except cold ones.
 std::string_view Emitter::name_fragment(std::string_view procedure, uint32_t number) {
   const bool is_mangled = procedure.starts_with("_Z") || procedure.starts_with("_R");
   const auto cold = is_mangled && !procedure.ends_with(".cold") ? ".cold" : "";
   return out_.name_storage.emplace_back(fmt::format("{}{}.frag.{}", procedure, cold, number));
 }
 
-/// `symbols`, which have moved, with those of fragments behind the last local symbol.
+/// `symbols`, which have moved, with the symbols of fragments after the last local symbol.
 std::vector<Symbol> Emitter::with_fragments(std::vector<Symbol> symbols,
                                             std::span<const FragmentSymbol> fragments) const {
-  if (symbols.empty()) return symbols;  // a debug file without symbols stays so
+  if (symbols.empty()) return symbols;  // a debug file without symbols gets none
   constexpr size_t kNoFile = 0;         // of global procedures
   size_t first_global = 0, file = kNoFile;
   std::map<std::pair<uint64_t, std::string_view>, size_t> files;  // of local procedures
@@ -179,7 +179,7 @@ std::vector<Symbol> Emitter::with_fragments(std::vector<Symbol> symbols,
   std::vector<Symbol> added;
   for (const auto& [owner, group] : groups) {
     const bool is_behind = owner == kNoFile && symbols[file].name.empty();
-    if (file != kNoFile && !is_behind) {  // there are symbols of files
+    if (file != kNoFile && !is_behind) {  // the table has symbols of files
       added.push_back(symbols[owner == kNoFile ? file : owner]);
       if (owner == kNoFile) added.back().name = {};
     }
@@ -192,7 +192,7 @@ std::vector<Symbol> Emitter::with_fragments(std::vector<Symbol> symbols,
 
 /// Dynamic symbols for fragments of the procedures that dynamic symbols name.
 std::vector<Symbol> Emitter::dynamic_fragment_symbols(std::span<const FragmentSymbol> fragments) {
-  std::map<uint64_t, std::string_view> names;  // by address; the first of several, as in dladdr
+  std::map<uint64_t, std::string_view> names;  // by address: the first, as dladdr takes
   for (const Symbol& symbol : image_.dynamic_symbols)
     if (symbol.type == Symbol::Type::procedure && symbol.defined_in_section() && !symbol.local)
       names.emplace(symbol.value, symbol.name);
@@ -209,7 +209,7 @@ std::vector<Symbol> Emitter::dynamic_fragment_symbols(std::span<const FragmentSy
   return added;
 }
 
-/// Adds dynamic symbols, where the tables can grow, and moves the tables behind all else.
+/// Adds dynamic symbols, where the tables can grow, and moves the tables to the end.
 void Emitter::add_dynamic_symbols(std::vector<Symbol> added) {
   if (added.empty()) return;
   uint64_t end = segment_.tables_address(placement_.added_end());
@@ -241,7 +241,7 @@ void Emitter::write_symbols(bool dynamic_fragments) {
       sized_symbols_.push_back(symbol.value);
   std::ranges::sort(sized_symbols_);
 
-  // New symbols go behind the last local symbol; all others keep their order.
+  // New symbols go after the last local symbol; all others keep their order.
   const std::vector<FragmentSymbol> extra = fragment_symbols();
   first_global_ = 0;
   while (first_global_ < image_.symbols.size() &&
@@ -257,8 +257,8 @@ void Emitter::write_symbols(bool dynamic_fragments) {
   if (dynamic_fragments) add_dynamic_symbols(dynamic_fragment_symbols(extra));
 }
 
-/// The symbols of the debug file, which has more of them than the image where `strip` took some
-/// away. Its sections are those of the image, by name; others are of debug information.
+/// The symbols of the debug file. It has more symbols than the image where `strip` removed some.
+/// Its sections are those of the image, by name; the others hold debug information.
 void Emitter::move_debug_symbols(std::span<const FragmentSymbol> fragments) {
   const auto section_of_image = match_sections(debug_->input, image_);
   for (Symbol symbol : debug_->input.symbols) {

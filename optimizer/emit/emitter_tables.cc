@@ -61,8 +61,8 @@ void Emitter::follow_word(Relocation& relocation) const {
   relocation.addend = static_cast<int64_t>(made - symbol.value);
 }
 
-/// Makes symbol and addend of an upper half in code that stays mean the address that the half
-/// belongs to now. `relocation` indexes the output's symbols.
+/// For an upper half in code that stays: makes symbol and addend mean the new address that the half
+/// belongs to. `relocation` indexes the output's symbols.
 void Emitter::follow_half(Relocation& relocation, const CodeRange& range) const {
   const Procedure& procedure = program_[range.procedure];
   const auto origin = static_cast<uint32_t>(relocation.address - program_.origin_base);
@@ -133,7 +133,7 @@ void Emitter::write_relocations() {
     }
     table->relocations.push_back(relocation);
   }
-  // Even an empty table says that Respike, not the linker, made the added code.
+  // Even an empty table shows that Respike, not the linker, made the added code.
   if (added_text_ != kNone)
     table_for(tables, static_cast<uint32_t>(image_.sections.size()) + added_text_);
   add_unwind_relocations(tables);
@@ -161,7 +161,7 @@ void Emitter::write_dynamic_section() {
     }
 }
 
-/// Follows write_dynamic_section(), which finds what starts and initializes the image.
+/// Must follow write_dynamic_section(), which finds the code that starts and initializes the image.
 void Emitter::inject(const Injection& injection) {
   constexpr auto kInitializer = LoaderEntry::Kind::initializer;
   Injection::Addresses addresses{.memory = segment_.memory_address,
@@ -214,9 +214,9 @@ void Emitter::inject(const Injection& injection) {
   std::move(contents.sections.begin(), contents.sections.end(), std::back_inserter(out_.added));
 }
 
-/// Adds the places in a fragment where a call does not return to the code behind it. `known`: such
-/// places of the input. Where the same code follows the call as in the input, no other places are
-/// needed.
+/// Adds the return points in a fragment at which other code than the call's own continuation
+/// stands, since the call does not return. `known`: such places of the input. No place is added
+/// where the same code follows the call as in the input, unless the place was known.
 void Emitter::add_dead_ends(const Layout::Fragment& fragment, const std::vector<uint64_t>& known,
                             std::vector<uint64_t>& dead_ends) const {
   const Procedure& procedure = program_[fragment.procedure];
@@ -248,12 +248,13 @@ void Emitter::write_provenance(Provenance provenance, NoteType type) {
                  symbol.size != 0;
         });
     const uint64_t owner = placement_.address(fragment.procedure, 0);
-    // Blocks in another order are fragments: a shape that looks odd now was understood before.
+    // Blocks in another order are noted as fragments: their shape may look odd now but was
+    // understood before.
     if (!whole || !std::is_sorted(fragment.blocks.begin(), fragment.blocks.end()))
       provenance.fragments.push_back({placed.address, placed.address + placed.size, owner});
     add_dead_ends(fragment, known_dead_ends, provenance.dead_ends);
   }
-  if (input) {  // procedures that stay may be in pieces already
+  if (input) {  // procedures that stay may be in fragments already
     const auto stays = [&](uint64_t address) {
       const auto location = block_at(program_, address);
       return location && !program_[location->procedure].movable();

@@ -2,13 +2,13 @@
 //
 // Every block is in one state at its start and changes it at pseudo-instructions. A block that does
 // not move has the same states at its old addresses. The writer of the image's unwind format
-// (unwind/unwind.h) wants the ranges of all code, by address.
+// (unwind/unwind.h) takes the ranges of all code, by address.
 //
-// Example: a block at 0x120004020 of 24 bytes lowers the stack pointer by its second instruction:
-// the ranges [0x120004020, 0x120004028) and [0x120004028, 0x120004038) have two states.
+// Example: a block at 0x120004020 of 24 bytes lowers the stack pointer by its second instruction.
+// So the ranges [0x120004020, 0x120004028) and [0x120004028, 0x120004038) have two states.
 //
-// Some unwinders look up return addresses themselves, not the call before, so that no-ops behind a
-// call belong to the call's range, see close_gaps() and Packing::needs_padding().
+// Some unwinders look up return addresses themselves, not the call before. So no-ops after a call
+// belong to the call's range, see close_gaps() and Packing::needs_padding().
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@
 namespace respike {
 namespace {
 
-/// Appends a range, merged with the last range when nothing but the address differs.
+/// Appends a range. Merges it with the last range when only the addresses differ.
 void append(std::vector<UnwindRange>& ranges, const UnwindRange& range) {
   if (range.start == range.end) return;
   if (!ranges.empty()) {
@@ -44,8 +44,8 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   const BasicBlock& block = procedure.blocks[block_id];
   UnwindRange range;
   range.start = placement_.address(id, block_id);
-  // Each symbol starts an FDE of its own: gdb runs the program of an FDE up to the function's start
-  // first, and then states remembered on the way are lost.
+  // Each symbol starts an FDE of its own: gdb first runs the program of an FDE up to the function's
+  // start, and loses states remembered on the way.
   if (block_id == 0) ++unwind_owner_;
   range.owner = unwind_owner_;
   range.state = block.cfi_state;
@@ -89,10 +89,10 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
   range.end = end;
   append(ranges, range);
   if (!appended) return;
-  // The appended branch is already in the state of the block to which it leads, unless that state
-  // has another CIE: a call in front of the branch returns to the branch, so both must be in one
-  // FDE. Where unwinders read prologs, a branch from behind a prolog to the entry stays behind that
-  // prolog, as what stands behind the branch does.
+  // The appended branch is already in the state of the block to which it leads. The exception is a
+  // state with another CIE: a call before the branch returns to the branch, so both must be in one
+  // FDE. Where unwinders read prologs, a branch from code after a prolog to the entry stays in the
+  // state after that prolog, like the code that follows the branch.
   const BlockId next = block.edge(side_of_appended_branch(how))->target;
   range.start = end;
   range.end = start + placement_.packing().size(id, block_id);
@@ -109,15 +109,15 @@ void Emitter::add_unwind_ranges(std::vector<UnwindRange>& ranges, ProcedureId id
 }
 
 /// Adds the ranges of stubs: a stub that uses the stack has a state with a deeper frame. Where
-/// unwinders read prologs, stubs inside of a procedure with a frame get none: nothing is called and
-/// nothing faults in a stub, so only a debugger could miss the frame there.
+/// unwinders read prologs, stubs within a procedure with a frame get no range: a stub calls nothing
+/// and does not fault, so only a debugger could miss the frame there.
 void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
   const unsigned unit = machine_.codec.groups.alignment();
   const UnwindFormat* const format = unwind_format_of(image_);
   for (const FarStub& stub : placement_.stubs()) {
     if (!stub.live || stub.target.where != CodeLocation::Where::block_start) continue;
     const uint32_t state = program_[stub.target.procedure].blocks[stub.target.block].cfi_state;
-    if (state != kNone && unwind_.states[state].opaque) continue;  // of an entry of its own
+    if (state != kNone && unwind_.states[state].opaque) continue;  // of one table entry
     if (state != kNone && format != nullptr && format->reads_prologs &&
         !unwind_.states[state].cfa_expression.empty())
       continue;
@@ -141,7 +141,7 @@ void Emitter::add_stub_ranges(std::vector<UnwindRange>& ranges) {
   }
 }
 
-/// An FDE of code that does not move, cut wherever its state or its call site changes.
+/// Adds an FDE of code that does not move, cut wherever its state or its call site changes.
 void Emitter::add_foreign_ranges(std::vector<UnwindRange>& ranges, const Fde& fde) {
   std::vector<uint64_t> cuts = {fde.start, fde.end};
   for (const Fde::Row& row : fde.rows) cuts.push_back(row.address);
@@ -185,12 +185,12 @@ void Emitter::write_unwind_tables() {
     move_table(std::move(table));
 }
 
-/// Between blocks of code that stays there may be no-ops that no block holds. The range in front of
-/// them is extended over them: calls that do not return have their return address there.
+/// Between blocks of code that stays there may be no-ops that no block holds. The range before them
+/// is extended over them: calls that do not return have their return address there.
 void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
   auto range = program_.ranges.begin();
   for (size_t i = 0; i < ranges.size(); ++i) {
-    // The range of the program that has the end: adjacent code in one state is one unwind range.
+    // The range of the program that holds the end: adjacent code in one state is one unwind range.
     while (range != program_.ranges.end() && range->end < ranges[i].end) ++range;
     if (range == program_.ranges.end()) return;
     if (ranges[i].end <= range->start || program_[range->procedure].movable()) continue;
@@ -201,7 +201,7 @@ void Emitter::close_gaps(std::vector<UnwindRange>& ranges) const {
   }
 }
 
-/// Moves a table, with new contents, to a new address, or adds it.
+/// Moves a table to a new address, with new contents, or adds it.
 void Emitter::move_table(NewUnwindTable table) {
   if (table.section == nullptr) {
     unwind_fixups_.emplace_back(image_.sections.size() + out_.added.size(),

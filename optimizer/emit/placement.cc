@@ -1,26 +1,26 @@
 // Placement: where every block goes.
 //
-// The original text minus all code that stays is a list of free ranges; fragments fill the ranges
-// in order, and fragments that fit into none go to the added segment. How a block ends depends only
-// on the block behind it in its fragment, so sizes are known before addresses. Where several
+// The original text minus all code that stays is a list of free ranges. Fragments fill the ranges
+// in order, and fragments that fit into no range go to the added segment. How a block ends depends
+// only on the next block in its fragment, so sizes are known before addresses. Where several
 // instructions share a group, a block that control enters only from the block before it is packed
 // together with that block.
 //
 // Where branches have two lengths, all are short at first. Branches that do not reach become long,
 // which moves code, and the code is placed again, until all branches reach. Branches only grow, so
-// the rounds end, and nearly all that stay short could not be shorter (Szymanski, Assembling code
-// for machines with span-dependent instructions, CACM 21, 1978).
+// the rounds end. Nearly all branches that become long could not stay short (Szymanski, Assembling
+// code for machines with span-dependent instructions, CACM 21, 1978).
 //
-// Code that has to lie between two ends which the program knows (Program::enclosure) keeps its old
-// place to itself. If it does not fit in there, it goes behind all other code, and others may take
+// Code that has to lie between two ends known to the program (Program::enclosure) keeps its old
+// place to itself. If it does not fit there, it goes after all other code, and other code may take
 // its old place.
 //
-// When all code lies within the reach of the weakest direct branch, that is all. Otherwise stub
-// pools are put between fragments, a quarter of the reach apart, and branches that may not reach go
-// through a departure stub in the pool next to them and a landing stub in the pool next to their
-// target. Stubs move code and may so create new far branches; the set of far branches only grows
-// from round to round, so the rounds end, and a margin makes the first guess nearly always the
-// last.
+// When all code lies within the reach of the weakest direct branch, nothing else is needed.
+// Otherwise stub pools are put between fragments, a quarter of the reach apart. Branches that may
+// not reach go through a departure stub in the pool next to them and a landing stub in the pool
+// next to their target. Stubs move code and may thereby create new far branches. The set of far
+// branches only grows from round to round, so the rounds end, and thanks to a margin one round is
+// nearly always enough.
 //
 // Example, a reach of 4 MB: a branch over 10 MB becomes branch -> departure (loads the landing's
 // address, jumps) -> landing -> target.
@@ -42,7 +42,7 @@ namespace {
 
 constexpr uint64_t kEnclosureAlignment = 16;
 
-/// Whether there is enclosed code, and it may move.
+/// Whether there is enclosed code that may move.
 bool encloses_moving(const Program& program) {
   return std::ranges::any_of(program.procedures, [](const Procedure& procedure) {
     return procedure.enclosed && procedure.movable();
@@ -110,7 +110,7 @@ uint64_t Placement::resolve(const CodeLocation& location) const {
   return location.address;
 }
 
-/// Unwinders read the copies of prologs in front of code that stays.
+/// Unwinders read the copies of prologs before code that stays.
 void Placement::take_prolog_copies(Ranges& taken) const {
   const UnwindFormat* format = unwind_format_of(*program_.image);
   if (format == nullptr || !format->reads_prologs) return;
@@ -131,8 +131,8 @@ Placement::Ranges Placement::taken_ranges() const {
   for (const Fde& fde : program_.foreign_fdes) taken.emplace_back(fde.start, fde.end);
   take_prolog_copies(taken);
   // A handler returns to the start of signal return code, and unwinders look up return addresses
-  // minus one: no other procedure's unwind information may end there. The whole no-op in front
-  // stays, since part of the no-op would read like the start of another instruction.
+  // minus one: no other procedure's unwind information may end there. The whole no-op before the
+  // start stays, since part of the no-op would read like the start of another instruction.
   for (const Procedure& procedure : program_.procedures)
     if (!procedure.movable())
       for (const BasicBlock& block : procedure.blocks) {
@@ -152,7 +152,7 @@ Placement::Ranges Placement::taken_ranges() const {
   return taken;
 }
 
-/// Bytes that control runs through on its way from one staying range to the next stay, too.
+/// Bytes that control runs through on its way from one staying range to the next stay as well.
 void Placement::take_what_control_runs_through(Ranges& taken) const {
   std::vector<std::pair<ProcedureId, uint64_t>> ends;  // procedure, end of a range of it
   for (const CodeRange& range : program_.ranges)
@@ -204,7 +204,7 @@ void Placement::find_free_ranges() {
   if (encloses_moving(program_)) part_free_ranges();
 }
 
-/// Enclosed code that moves has its own room, as long as it fits in there.
+/// Moving enclosed code has its own room, as long as the room suffices.
 void Placement::part_free_ranges() {
   Ranges outside;
   const auto keep = [](Ranges& ranges, uint64_t start, uint64_t end) {
@@ -219,7 +219,7 @@ void Placement::part_free_ranges() {
 }
 
 /// Entries are aligned as in the input, so each entry starts a fragment. Where instructions are
-/// fixed groups of bytes, only an alignment that was asked for is kept.
+/// fixed groups of bytes, only a requested alignment is kept.
 void Placement::start_fragments_at_entries(Layout& layout) const {
   constexpr uint32_t kUsual = 16;
   const bool only_large = machine_.codec.groups.fixed();
@@ -259,13 +259,14 @@ void Placement::pack(const Layout& layout) {
   });
 }
 
-/// Takes room for one fragment after the other.
+/// Allocates room to fragments in order.
 class Placement::Room {
  public:
   Room(const Ranges& free, uint64_t added)
       : free_(free), at_(free.empty() ? 0 : free[0].first), added_(added) {}
 
-  /// Not at `apart`: the end of another fragment of the procedure (Abi::debuggers_join_ranges).
+  /// The place is not `apart`: the end of another fragment of the procedure
+  /// (Abi::debuggers_join_ranges).
   uint64_t take(uint64_t size, const Start& how, uint64_t apart = 0) {
     const auto first = [&](uint64_t from) {
       const uint64_t start = how.from(from);
@@ -286,7 +287,7 @@ class Placement::Room {
  private:
   const Ranges& free_;
   size_t range_ = 0;
-  uint64_t at_, added_;  // from where on there is room, in the range and behind all ranges
+  uint64_t at_, added_;  // starts of the free room, in the range and after all ranges
 };
 
 void Placement::place_fragment(const Layout& layout, uint32_t index, Room& room) {
@@ -352,8 +353,8 @@ std::vector<std::pair<ProcedureId, BlockId>> Placement::short_branches(const Lay
   return blocks;
 }
 
-/// Gives those of the short branches of `blocks` that do not reach the long form, and takes blocks
-/// without short branches out; true when branches have grown.
+/// Gives the long form to those short branches of `blocks` that do not reach, and removes blocks
+/// without short branches from the list; true when branches have grown.
 bool Placement::lengthen_branches(std::vector<std::pair<ProcedureId, BlockId>>& blocks) {
   constexpr size_t kPart = 4096;  // blocks that a thread looks at
   std::vector<Packing::Branches> far(blocks.size());
@@ -386,7 +387,8 @@ uint64_t Placement::key_of(const CodeLocation& location) {
              : uint64_t{location.procedure} << 32 | location.block;
 }
 
-/// Splits fragments that are not much smaller than the reach: no pool could be near their middle.
+/// Splits fragments that are not much smaller than the reach: no pool could be near the middle of
+/// such a fragment.
 void Placement::split_large(Layout& layout) {
   const uint64_t largest = machine_.branches.reach / 8;
   std::vector<Layout::Fragment> result;
@@ -466,8 +468,8 @@ std::pair<uint32_t, uint32_t> Placement::pools_around(uint64_t address) const {
           static_cast<uint32_t>(last - pools_.begin())};
 }
 
-/// Adds stubs for every branch that spans nearly as much as its form reaches; true when a stub is
-/// new.
+/// Adds stubs for every branch that spans nearly as much as its form reaches; true when there is a
+/// new stub.
 bool Placement::collect_stubs(const Layout& layout) {
   bool grown = false;
   for_each_branch(layout, [&](uint64_t place, uint64_t reach, const CodeLocation& to) {

@@ -24,7 +24,7 @@ struct PlacedFragment {
 /// One half of the way to a far target, see Stubs.
 struct FarStub {
   uint64_t address = 0;
-  uint64_t leads_to = 0;  // of a landing: the target; of a departure: its landing
+  uint64_t leads_to = 0;  // a landing leads to the target, a departure to its landing
   CodeLocation target;    // to which both halves lead
   bool departure = false;
   bool live = true;  // false: its target moved away from the pool; nothing leads to it
@@ -41,18 +41,18 @@ class Placement {
   uint64_t address(ProcedureId procedure, BlockId block) const {
     return addresses_[numbers_(procedure, block)];
   }
-  /// Address behind the block's last own instruction: what a call returns to.
+  /// The address after the block's last own instruction, to which a call returns.
   uint64_t return_point(ProcedureId procedure, BlockId block) const;
   uint64_t resolve(const CodeLocation& location) const;
 
-  /// The address to which the direct branch `branch` at `place` to `location` has to go: its own,
-  /// or a stub's.
+  /// The address to which the direct branch `branch` at `place` to `location` has to go: the
+  /// location's address, or a stub's.
   uint64_t branch_target(uint64_t place, const Instruction& branch,
                          const CodeLocation& location) const;
 
   const std::vector<PlacedFragment>& fragments() const { return placed_; }
   const std::vector<FarStub>& stubs() const { return stubs_; }
-  /// What code may fill, in address order.
+  /// The ranges that code may fill, in address order.
   const Ranges& free_ranges() const { return free_; }
   uint64_t added_start() const { return added_start_; }
   uint64_t added_end() const { return added_end_; }
@@ -61,7 +61,7 @@ class Placement {
   struct Pool {
     uint64_t address = 0;
     uint64_t size = 0;
-    size_t before_fragment = 0;  // the fragment of the layout behind the pool
+    size_t before_fragment = 0;  // the fragment of the layout after the pool
   };
   using StubKey = std::pair<uint32_t, uint64_t>;  // pool, target
   struct StubKeyHash {

@@ -1,18 +1,18 @@
 // Stale values, by comparing each block with its code in the input.
 //
-// Hot-cold optimization removes instructions, moves them to stubs, and makes the ones that stay use
-// other registers (transform/hotcold/). Its proof shows that what the program needs later is the
-// same; a debugger may ask for the rest, too. So nothing is taken from the proof but this: an
-// instruction that reads other registers than in the input finds in them what it found before, and
-// a stub computes what cold code needs.
+// Hot-cold optimization removes instructions, moves them to stubs, and makes the remaining
+// instructions use other registers (transform/hotcold/). Its proof shows that the values which the
+// program needs later are the same; a debugger may ask for other values as well. So only two facts
+// are taken from the proof: an instruction that reads other registers than in the input finds in
+// them the same values as in the input, and a stub computes the values that cold code needs.
 //
-// A call leaves stale what was stale: compilers keep values in scratch registers across calls of
-// procedures that do not use these (gcc: -fipa-ra). Loads of gp are left out only where gp holds
-// their value.
+// A stale value stays stale over a call: compilers keep values in scratch registers across calls of
+// procedures that do not use these registers (gcc: -fipa-ra). Loads of gp are left out only where
+// gp holds their value.
 //
 // Saves of registers do not count as missing stores: a saved register is a caller's, and debuggers
-// find it by the unwind information, which says whether it is saved. Cold code is followed, too:
-// what nobody needs may be missing there as well.
+// find it by the unwind information, which says whether it is saved. Cold code is followed as well:
+// it, too, may lack values that are dead in it.
 
 #include "optimizer/emit/stale_values.h"
 
@@ -85,7 +85,7 @@ bool StaleFlow::is_stub(const BasicBlock& block) const {
   return block.has(BasicBlock::kHotCopy) && block.origin_size == 0;
 }
 
-/// The slots in which the procedure saves registers, where the frame has its full size.
+/// The slots in which the procedure saves registers, when the frame has its full size.
 void StaleFlow::find_saves() {
   const auto add = [&](uint32_t index) {
     if (index >= program_.unwind.states.size()) return;
@@ -116,7 +116,7 @@ bool StaleFlow::has_stale_store(const Reasons& reasons) const {
                      [](uint32_t reason) { return reason != kRight; });
 }
 
-/// The group of instructions of the input around an address, without references.
+/// The group of the input's instructions around an address, without references.
 std::vector<Instruction> StaleFlow::decode(uint64_t address) const {
   const uint64_t group = program_.map.group(address), next = program_.map.group_end(address);
   const auto bytes = image_.bytes_at(group, next - group);

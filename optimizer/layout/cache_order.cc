@@ -1,29 +1,30 @@
-// Several orders of hot code are made, a simulated cache judges them, and the order that misses
-// least is taken.
+// Several orders of hot code are made, a simulated cache judges them, and the order with the fewest
+// misses wins.
 //
 // Turns of lines (turns.h) say which pairs of lines should not share a set. But the sum of the
 // turns of all lines that share sets is not the number of misses: two lines that throw out a third
 // line count twice, and a prefetched line costs little. So the number of misses is measured: a
-// trace of a million blocks runs through a cache in a few milliseconds. The orders differ in how
-// long their rows may get.
+// trace of a million blocks runs through a cache in a few milliseconds. The orders differ in the
+// greatest length of their rows.
 //
-// One order is the usual one, and another order has to gain more than kLeastGain. Where it does
-// not, as where hot code fits into the cache, what the trace does not show counts more: seldom run
-// code, shared libraries, other inputs. Where pages do not count, whole procedures by affinity
+// One order is the default, and another order has to gain more than kLeastGain. Where it does not,
+// as where hot code fits into the cache, effects that the trace does not show count more: seldom
+// run code, shared libraries, other inputs. Where pages do not count, whole procedures by affinity
 // serve these better.
 //
-// Where pages count, misses of the translation buffer are judged, too, and the usual order is the
-// cache-directed sort of pieces: it keeps code together that runs at about the same time. It serves
-// caches of all sizes, the cache of micro-ops, too, which holds about half as much code as the
-// first level. In CPython, duktape and tcc this cache misses 4 to 11% less often than with whole
-// procedures; in LLVM's optimizer, with 2.9 MB of hot code, pages are missed 80% less often than in
-// the input, instead of 52%.
+// Where pages count, misses of the translation buffer are judged as well, and the default order is
+// the cache-directed sort of pieces: it keeps code together that runs at about the same time. It
+// serves caches of all sizes, including the cache of micro-ops, which holds about half as much code
+// as the first level. In CPython, duktape and tcc this cache misses 4 to 11% less often than with
+// whole procedures; in LLVM's optimizer, with 2.9 MB of hot code, pages are missed 80% less often
+// than in the input, instead of 52%.
 //
 // Example, a direct-mapped cache of 8 KB: three orders are judged, namely whole procedures by
 // affinity, and coloured rows of at most 1,024 and of at most 768 bytes.
 //
 // The judge needs exact sizes of blocks: the sizes in the output, with branches dropped and added.
-// Places are relative to the first row: code in front of all rows moves them alike.
+// Places are relative to the first row: code before all rows moves all of them by the same
+// distance.
 
 #include "optimizer/layout/cache_order.h"
 
@@ -43,7 +44,7 @@ namespace {
 using Rows = std::vector<std::vector<uint32_t>>;
 
 // Lengths of rows that are coloured as a whole, as shares of the cache. A cache with ways has fewer
-// sets to choose from, and more lines fit into a set: rows may be longer.
+// sets to choose from, and more lines fit into a set, so rows may be longer.
 constexpr double kLongestRows[] = {1.0 / 8, 3.0 / 32};
 constexpr double kLongestRowsWithWays[] = {1.0 / 4, 1.0 / 8};
 constexpr uint64_t kMostColoured = 96 << 10;  // bytes, of the hottest rows
@@ -57,7 +58,7 @@ uint32_t lines_of(std::span<const CodeUnit> pieces, std::span<const uint32_t> ro
   return static_cast<uint32_t>(align_up(size, cache.line) / cache.line);
 }
 
-/// The lines of each block when the rows stand one behind the other.
+/// The lines of each block when the rows follow each other.
 LinesOfBlocks place_blocks(std::span<const CodeUnit> pieces,
                            std::span<const std::vector<uint32_t>> rows, size_t blocks,
                            const CacheShape& cache) {
@@ -85,10 +86,10 @@ size_t count_blocks(std::span<const CodeUnit> pieces, const Trace& trace) {
   return count;
 }
 
-/// weights[n]: what it costs when a line runs again after n others, and one of these comes to share
-/// its set. Without ways that is a miss, whatever n is. With ways it matters only where the set
-/// would be just full: the weight is the probability that exactly `ways` - 1 of the remaining n - 1
-/// lines are in the set, all sets being as likely.
+/// weights[n]: the cost when a line runs again after n others, and one of these comes to share its
+/// set. Without ways that is a miss for every n. With ways it matters only where the set would be
+/// just full: the weight is the probability that exactly `ways` - 1 of the remaining n - 1 lines
+/// are in the set, if all sets are equally likely.
 std::vector<uint32_t> weights_of_turns(const CacheShape& cache) {
   if (cache.ways == 1) return std::vector<uint32_t>(cache.sets, 1);
   constexpr double kOne = 64;
@@ -117,7 +118,8 @@ LinesOfBlocks pages_of(LinesOfBlocks lines, uint32_t lines_of_page) {
   return lines;
 }
 
-/// Rows in the order of their heat; the hottest are coloured, put in an order by conflicts.
+/// Rows in the order of their heat; the hottest rows are coloured, that is, put in an order by
+/// conflicts.
 Rows coloured(std::span<const CodeUnit> pieces, Rows rows, const Trace& trace,
               const CacheShape& cache) {
   Rows chosen, rest;
@@ -125,7 +127,7 @@ Rows coloured(std::span<const CodeUnit> pieces, Rows rows, const Trace& trace,
   uint32_t all = 0;
   for (auto& row : rows) {
     const uint32_t length = lines_of(pieces, row, cache);
-    // For a row longer than the cache no place is better than another.
+    // A row longer than the cache has no better place than another.
     if (length > cache.sets || (all + uint64_t{length}) * cache.line > kMostColoured) {
       rest.push_back(std::move(row));
       continue;

@@ -1,17 +1,17 @@
 // Greedy chaining.
 //
-// What an edge is worth as a fall-through depends on the block that it leaves. In a block with one
+// The value of an edge as a fall-through depends on the block that it leaves. In a block with one
 // successor, a fall-through saves the taken jump and the branch instruction. A conditional branch
 // jumps on one of its two edges, and the block needs a second branch only when neither successor
-// follows. So the fall-through of the rarer edge is worth no more than the second branch costs:
-// chains end in the back edges of loops, not in their exits.
+// follows. So the fall-through of the rarer edge is worth no more than the cost of the second
+// branch: chains end in the back edges of loops, not in their exits.
 //
-// Example: a block branches to A 90 times and to B 10 times. With neither behind it, it costs 90
-// jumps and 10 times a second branch that jumps (2.1 cycles): 111 cycles. A behind it saves 101, B
-// saves 21. Another block that always goes on to A, 90 times, saves 189 with A behind it, and gets
-// A.
+// Example: a block branches to A 90 times and to B 10 times. If neither follows it, it costs 90
+// jumps and 10 times a second branch that jumps (2.1 cycles): 111 cycles. If A follows, this saves
+// 101, and B would save 21. Another block that always goes on to A, 90 times, saves 189 if A
+// follows, and gets A.
 //
-// A chain is a list in `next_` and known by its two ends: two chains are joined in constant time.
+// A chain is a list in `next_`, identified by its two ends: two chains are joined in constant time.
 
 #include "optimizer/layout/chains.h"
 
@@ -55,7 +55,8 @@ class Chainer {
   struct Waiting {
     uint64_t pull;
     uint32_t chain;
-    /// The top of the queue is the chain with the most pull, of two alike the lower number.
+    /// The top of the queue is the chain with the most pull; of two with equal pull, the lower
+    /// number.
     bool operator<(const Waiting& other) const {
       return pull != other.pull ? pull < other.pull : chain > other.chain;
     }
@@ -97,8 +98,7 @@ class Chainer {
     });
   }
 
-  /// Appends the chain that starts at `to` to the chain that ends at `from`, when there are such
-  /// chains.
+  /// Appends the chain that starts at `to` to the chain that ends at `from`, if such chains exist.
   void join(const Link& link) {
     if (next_[link.from] != kNone || entered_[link.to]) return;
     const uint32_t head = first_[link.from], tail = last_[link.to];
@@ -142,7 +142,7 @@ class Chainer {
     return ways;
   }
 
-  /// All chains: `first` (unless it is kNone), then always the chain to which the chains before it
+  /// All chains: `first` (unless it is kNone), then always the chain to which the previous chains
   /// lead most often.
   static std::vector<uint32_t> by_pull(const Ways& ways, uint32_t first) {
     std::vector<uint32_t> order;

@@ -1,5 +1,10 @@
-// Layouts by name, as the command line and the database know them. Example: "ext-tsp,split" is an
-// order by counts whose procedures are in two parts, and "scatter" one for tests.
+// The names of layouts on the command line and in the database, and the layout that a name means.
+//
+// A layout is one word ("original") or a list: an order of blocks, whether procedures are split,
+// and an order of pieces. Each word sets one choice, and each choice may be set once.
+//
+// Example: "ext-tsp,split,colour" orders blocks by the ext-TSP score, parts hot from cold blocks,
+// and orders pieces by colouring. "chain,ext-tsp" is an error, since both words order blocks.
 
 #include "optimizer/layout/choice.h"
 
@@ -13,8 +18,8 @@
 namespace respike {
 namespace {
 
-/// The wanted layout or, where that costs more than the input, one that keeps procedures together
-/// in the input's order, if it costs less.
+/// The wanted layout. If it costs more than the input: a layout that keeps procedures together in
+/// the input's order, provided that this layout costs less.
 Layout make_profiled_layout(const Program& program, const LayoutOptions& wanted,
                             bool only_if_gained, std::span<const ExecutedCode> input,
                             Forecast* forecast) {

@@ -20,15 +20,15 @@ struct LayoutChoice {
   uint64_t seed = 1;     // Order::random, Order::scatter
 };
 
-/// The best layouts that there are, with counts and without: estimates know a branch's likely side,
-/// but not what a program does often.
+/// The best known layouts, with counts and without: estimates know a branch's likely side, but not
+/// what a program does often.
 inline constexpr const char* kBestLayout = "ext-tsp,split,colour";
 inline constexpr const char* kBestLayoutByEstimates = "ext-tsp";
-/// Which of the two a profile is for. A profile in which nothing ran counts as none.
+/// The one of these two layouts that fits the profile. An empty profile is treated like no profile.
 const char* best_layout(const Profile& profile);
 
-/// Sets `order` and `layout` to what a list of words names (docs/commands.md, --layout); nullopt,
-/// or what is wrong with it.
+/// Sets `order` and `layout` as a list of words says (docs/commands.md, --layout). Returns nullopt,
+/// or what is wrong with the list.
 std::optional<std::string> parse_layout(std::string_view list, LayoutChoice& choice);
 
 /// The order that is wanted. With `only_if_gained` and a forecast, a layout by counts that costs

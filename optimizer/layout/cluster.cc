@@ -1,11 +1,11 @@
 // Rows of pieces that grow by joining.
 //
 // Each row keeps the places of its pieces. Where two rows join, the row with fewer pieces moves, so
-// that every piece moves at most log n times. It can come before or behind the other row, as it is
-// or turned around: of these four ways the way that leaves the fewest bytes between the two pieces
-// of the affinity is taken.
+// every piece moves at most log n times. The row can come before or after the other row, as it is
+// or reversed; of these four ways the one that leaves the fewest bytes between the two pieces of
+// the affinity is taken.
 //
-// Example: a calls b, rows (x a) and (b y). Behind, as it is: x a b y, nothing between a and b.
+// Example: a calls b, rows (x a) and (b y). Placed after: x a b y, with nothing between a and b.
 
 #include "optimizer/layout/cluster.h"
 
@@ -38,10 +38,10 @@ class Rows {
     const int64_t before_a = place_[a] - stays.start, behind_a = stays.end - place_[a] - size(a);
     const int64_t before_b = place_[b] - moves.start, behind_b = moves.end - place_[b] - size(b);
     const int64_t distances[] = {
-        behind_a + before_b,  // behind
-        behind_a + behind_b,  // behind, turned around
+        behind_a + before_b,  // after
+        behind_a + behind_b,  // after, reversed
         before_a + behind_b,  // before
-        before_a + before_b,  // before, turned around
+        before_a + before_b,  // before, reversed
     };
     const auto way = std::min_element(std::begin(distances), std::end(distances)) - distances;
     const bool behind = way < 2, turned = way == 1 || way == 3;
@@ -102,10 +102,10 @@ class Rows {
   std::vector<Row> rows_;
   std::vector<uint32_t> row_of_;  // by piece
   std::vector<int64_t> place_;    // by piece, in its row
-  std::vector<uint32_t> next_;    // by piece, the piece behind it in its row
+  std::vector<uint32_t> next_;    // by piece, the next piece in its row
 };
 
-/// Makes one affinity of all affinities of the same two pieces.
+/// Merges all affinities of the same two pieces into one.
 void add_up(std::vector<Affinity>& affinities) {
   std::erase_if(affinities, [](const Affinity& a) { return a.from == a.to || a.weight <= 0; });
   for (Affinity& a : affinities)

@@ -1,5 +1,5 @@
 #pragma once
-// LLVM's layout algorithms on our types, as alternatives and as second opinions.
+// LLVM's layout algorithms on Respike's types, as alternatives and as second opinions.
 
 #include <cstdint>
 #include <span>
@@ -11,13 +11,13 @@
 namespace respike {
 
 /// The wanted blocks of a procedure in the order that maximizes the ext-TSP score (Newell and
-/// Pupyrev, "Improved basic block reordering", IEEE TC 2020), where an edge weighs what following
-/// it gains instead of its count. Glued blocks stay together.
+/// Pupyrev, "Improved basic block reordering", IEEE TC 2020). The weight of an edge is what a
+/// fall-through along it saves, instead of its count. Glued blocks stay together.
 std::vector<BlockId> ext_tsp_blocks(const Machine& machine, const Procedure& procedure,
                                     const std::vector<bool>& wanted);
 
 /// LLVM's cache-directed sort of pieces of code; the arguments are those of place_by_affinity().
-/// Here it matters where in a piece control leaves it.
+/// This sort also uses the place at which control leaves a piece.
 std::vector<uint32_t> place_cache_directed(std::span<const uint64_t> sizes,
                                            std::span<const double> heat,
                                            std::span<const Affinity> affinities);

@@ -1,17 +1,17 @@
 // An order of rows in which lines that take turns share few sets.
 //
-// For every line of a row that is not placed yet and every set of the cache, a sum is kept: the
-// turns of the line with the placed lines of the set. Placing a row adds the turns of its lines to
-// the sums of the lines that take turns with them, each in one set.
+// For every unplaced line and every set of the cache, a sum is kept: the turns of the line with the
+// placed lines of the set. Placing a row adds the turns of its lines to the sums of the lines that
+// take turns with them, each in one set.
 //
-// Example: the only line of a row takes 900 turns with lines placed in set 5 and none with others.
-// A start at set 5 costs 900 less the mean of the row's sums; at any other set the row gains the
-// mean.
+// Example: the only line of a row takes 900 turns with lines placed in set 5 and none with other
+// lines. A start at set 5 costs 900 minus the mean of the row's sums; at any other set the row
+// gains the mean.
 //
-// The greedy order leaves the last rows the places that are left. Exchanges make up for that: of
-// two rows of one length, or of two neighbours, so that all other rows stay in place. The gain of
-// an exchange follows from the sums, and few exchanges gain anything, so all pairs are tried again
-// and again.
+// The greedy order leaves only the remaining places to the last rows. Exchanges make up for that:
+// of two rows of one length, or of two neighbours, so that all other rows stay in place. The gain
+// of an exchange follows from the sums, and few exchanges gain anything, so all pairs are tried
+// repeatedly.
 
 #include "optimizer/layout/colour.h"
 
@@ -137,7 +137,7 @@ class Colouring {
                          met_without(b, to_b, a) - met_without(b, set_of_[b], a);
     return apart + met_by(a, to_a, b, to_b) - met_by(a, set_of_[a], b, set_of_[b]);
   }
-  /// The turns of a row's lines with the placed lines of their sets, but for the lines of row
+  /// The turns of a row's lines with the placed lines of their sets, except the lines of row
   /// `other`.
   double met_without(uint32_t row, uint32_t set, uint32_t other) const {
     double sum = 0;

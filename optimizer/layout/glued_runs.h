@@ -8,7 +8,7 @@
 namespace respike {
 
 /// The blocks of a procedure as runs that must stay together (BasicBlock::kGluedToNext), in the
-/// order of the input. Most are of one block.
+/// order of the input. Most runs have one block.
 std::vector<std::vector<BlockId>> glued_runs(const Procedure& procedure);
 
 }  // namespace respike

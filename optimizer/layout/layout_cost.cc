@@ -1,16 +1,16 @@
-// The counts say how often each block and edge runs, so what an order executes is a sum: blocks as
-// large as they are written, without branches that are dropped, with appended branches on their
-// side only. In the input, blocks have the instructions that they had there, no-ops included.
+// The counts say how often each block and edge runs, so what an order executes is a sum over
+// blocks. Blocks have the sizes with which they are written, without dropped branches, with
+// appended branches only on their side. In the input, blocks have the instructions that they had
+// there, including no-ops.
 //
 // Example: a block of 5 instructions that runs 100 times ends in a conditional branch, 90 times to
-// A and 10 times to B. In front of A it executes 500 instructions and 10 taken branches; where
-// neither follows, 510 instructions (a branch is appended for B) and 100 taken branches.
+// A and 10 times to B. If A follows, it executes 500 instructions and 10 taken branches; if neither
+// follows, 510 instructions (a branch is appended for B) and 100 taken branches.
 //
-// Misses cannot be summed up like that: a trace runs through a cache (cache_order.cc).
+// Misses do not add up like that: a trace runs through a cache (cache_order.cc).
 //
-// Where a group holds several instructions, no-ops only fill it, and how many there are follows
-// from the packing. They do not count there, and an added branch counts although it often takes the
-// place of a no-op.
+// Where a group holds several instructions, no-ops only fill it, and their number follows from the
+// packing. They do not count there, and an added branch counts although it often replaces a no-op.
 //
 // Limits. Code that does not move, and code of other images, has no place in the cache.
 
@@ -24,7 +24,7 @@
 namespace respike {
 namespace {
 
-constexpr uint64_t kMostLines = 4'000'000;  // of the trace, to know the cost
+constexpr uint64_t kMostLines = 4'000'000;  // of the trace; enough for the cost
 
 double as_weight(const Edge* edge) {
   return edge == nullptr ? 0 : static_cast<double>(edge->count);

@@ -1,8 +1,11 @@
 // Orders without a profile.
 //
-// Random layouts move everything that can be moved: whatever the rewriter forgets to adjust
-// breaks under some seed. The generator and the shuffle are our own, so that a seed means the same
+// Random layouts move everything that can be moved, so anything that the rewriter forgets to adjust
+// breaks under some seed. The generator and the shuffle are Respike's own, so a seed means the same
 // layout on every machine.
+//
+// Example: blocks 0, 1, 2 of f and 0, 1 of g may become g1, f2, f0, g0, f1; blocks that are glued
+// stay together.
 
 #include "optimizer/layout/orders.h"
 
@@ -58,7 +61,7 @@ void append(std::vector<BlockId>& blocks, const std::vector<BlockId>& run) {
   blocks.insert(blocks.end(), run.begin(), run.end());
 }
 
-/// The block that is glued to a block; kNone: none is.
+/// The block that is glued to a block, or kNone.
 BlockId glued_to(const Procedure& procedure, BlockId block) {
   if (!procedure.blocks[block].has(BasicBlock::kGluedToNext)) return kNone;
   for (const Edge& edge : procedure.blocks[block].successors)
@@ -82,7 +85,7 @@ std::vector<BlockId> blocks_of(const Procedure& procedure, const CodeRange& rang
 Layout original_layout(const Program& program) {
   Layout layout;
   // One fragment per range of the input, in address order, so that split procedures stay split.
-  // What is glued to the end of a range moves there from its own range.
+  // A run that is glued to the end of a range moves there from its own range.
   std::set<std::pair<ProcedureId, BlockId>> moved;
   const auto glued_behind = [](const Procedure& procedure, std::span<const BlockId> blocks) {
     std::vector<BlockId> glued;

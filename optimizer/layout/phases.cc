@@ -1,19 +1,19 @@
 // Which instructions issue together depends on their addresses: the 21164 issues at most four
 // instructions of one aligned group of 16 bytes. Compilers know that and align heads of loops. A
-// layout moves a loop, and the loop may come to stand in more groups than before.
+// layout moves a loop, which may then lie in more groups than before.
 //
 // Example: a loop of four instructions that takes two cycles where it fills one group takes three
-// where it lies in two groups. A chain's *phase*, its address modulo 16, decides; control never
-// falls into a chain from above, so padding in front of the chain is never executed.
+// where it lies in two groups. The *phase* of a chain, its address modulo 16, decides. Control
+// never falls into a chain from above, so padding before the chain is never executed.
 //
-// Aligning all heads of hot loops does not pay (the journal has the numbers): what issues together
-// depends on the places of all instructions of a loop. So the machine's issue model adds up the
-// cycles of all blocks of a chain in each phase, by their counts. As in the model of the whole
-// processor, control that jumps to a block finds nothing in flight; where control falls into a
-// block, what the block before began is in flight.
+// Aligning all heads of hot loops does not pay (the journal has the numbers): which instructions
+// issue together depends on the places of all instructions of a loop. So the machine's issue model
+// adds up the cycles of all blocks of a chain in each phase, by their counts. As in the model of
+// the whole processor, control that jumps to a block finds nothing in flight; where control falls
+// into a block, instructions of the block before are in flight.
 //
-// On x86-64 the same adds up lines of 64 bytes: a handler of an interpreter of 27 bytes lies in one
-// of them, or in two.
+// On x86-64 the same method adds up lines of 64 bytes: an interpreter's handler of 27 bytes lies in
+// one line, or in two.
 //
 // Limits. A loop in the middle of a chain gets no padding of its own, since that would be executed.
 
@@ -31,7 +31,7 @@ namespace {
 /// Instructions up to a branch or up to the end of a block.
 struct Straight {
   std::vector<Instruction> code;
-  uint64_t place = 0;  // bytes behind the start of the chain
+  uint64_t place = 0;  // bytes from the start of the chain
   double fallen = 0;   // how often control comes from the straight code before
   double jumped = 0;   // how often from elsewhere
 };
@@ -40,8 +40,8 @@ double as_number(const Edge* edge) {
   return edge == nullptr ? 0 : static_cast<double>(edge->count);
 }
 
-/// How often control runs from a block, which ends in `end`, into the block `next` behind it,
-/// other than by a return from a call.
+/// How often control runs from a block, which ends in `end`, into the next block `next`, other than
+/// by a return from a call.
 double falls_into(const Machine& machine, const BasicBlock& block, BlockEnd end, BlockId next) {
   if (appends_branch(end)) return 0;
   if (!block.instructions.empty() && is_call(machine.facts(block.instructions.back()).flow))
@@ -118,7 +118,7 @@ std::vector<double> cycles_by_phase(const Program& program, ProcedureId id,
 PaddedPieces pad_pieces(std::span<const PieceToPad> pieces, uint32_t period, double price) {
   PaddedPieces result;
   uint64_t at = 0;
-  bool certain = false;  // whether emission places the next piece at `at`, too
+  bool certain = false;  // whether emission also places the next piece at `at`
   for (const PieceToPad& piece : pieces) {
     at = align_up(at, piece.start.alignment);
     const uint32_t padding = piece.bound ? 0 : cheapest_padding(piece.cycles, at, period, price);

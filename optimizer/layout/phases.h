@@ -1,5 +1,5 @@
 #pragma once
-// Padding in front of pieces of code that issue faster at other addresses.
+// Padding before pieces of code that issue faster at other addresses.
 
 #include <cstdint>
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace respike {
 
-/// The cycles that blocks, packed one behind the other, take to issue by their counts: element i is
-/// for code that starts i groups behind a multiple of IssueModel::period. The machine must have an
-/// issue model.
+/// The issue cycles, by their counts, of blocks packed one after the other: element i is for code
+/// that starts i groups after a multiple of IssueModel::period. The machine must have an issue
+/// model.
 std::vector<double> cycles_by_phase(const Program& program, ProcedureId procedure,
                                     std::span<const BlockId> blocks, const Packing& packing);
 
-/// A piece of code in front of which there may be padding.
+/// A piece of code that may have padding before it.
 struct PieceToPad {
   std::vector<double> cycles;  // see cycles_by_phase()
   uint64_t size = 0;           // bytes
@@ -28,10 +28,10 @@ struct PaddedPieces {
   double cycles = 0;          // that all pieces take to issue
 };
 
-/// Places pieces one behind the other. In front of each piece that is not bound is the padding,
-/// shorter than `period` bytes, with which the piece's cycles and `price` for each byte of padding
-/// are fewest together; of paddings that cost the same, the shortest. The first piece starts at a
-/// multiple of `period` or behind padding. Linear in the number of pieces.
+/// Places pieces one after the other. Before each piece that is not bound there is padding, shorter
+/// than `period` bytes. It is the padding for which the sum of the piece's cycles and `price` for
+/// each byte of padding is least; of paddings that cost the same, the shortest. The first piece
+/// starts at a multiple of `period` or after padding. Linear in the number of pieces.
 PaddedPieces pad_pieces(std::span<const PieceToPad> pieces, uint32_t period, double price);
 
 }  // namespace respike

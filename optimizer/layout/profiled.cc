@@ -4,17 +4,17 @@
 //     -> an order of the pieces -> fragments
 //
 // After Spike (Cohn et al., DTJ 1997, "Code layout"): chaining makes frequent paths straight,
-// splitting takes away what seldom runs, and placement puts callers beside callees. Code that
-// seldom runs and code that never ran are kept apart, too: mixed, they would touch many pages. The
-// chains of a hot part are placed one by one, so that a procedure's error path or second loop may
-// stand far from its first loop, and beside its callees.
+// splitting removes code that seldom runs, and placement puts callers beside callees. Code that
+// seldom runs and code that never ran are also kept apart: mixed, they would touch many pages. The
+// chains of a hot part are placed one by one, so a procedure's error path or second loop may be far
+// from its first loop, and beside its callees.
 //
 // Example: f has a hot loop, an error path that ran twice and a debugging path that never ran. Its
-// three pieces stand among the hot, the cold and the idle code.
+// three pieces are placed in the hot, the cold and the idle code.
 //
-// Where conflicts count, pieces form short rows by affinity, and rows are ordered so that rows that
-// take turns share few lines of the cache (cache_order.h). On machines whose issue depends on
-// addresses, hot pieces may get padding in front (phases.h).
+// Where conflicts count, pieces form short rows by affinity, and the order of the rows lets rows
+// that take turns share few lines of the cache (cache_order.h). On machines whose issue depends on
+// addresses, hot pieces may get padding before them (phases.h).
 
 #include "optimizer/layout/profiled.h"
 
@@ -42,14 +42,14 @@
 namespace respike {
 namespace {
 
-/// The parts of a procedure. Each kind of part stands apart from the others.
+/// The parts of a procedure. Each kind of part is placed apart from the others.
 enum class Part : uint8_t {
   hot,
   cold,  // ran, below the threshold
   idle,  // never ran
 };
 
-/// Blocks of one procedure that stand together.
+/// Blocks of one procedure that are placed together.
 struct Piece {
   ProcedureId procedure = kNone;
   std::vector<BlockId> blocks;
@@ -60,10 +60,10 @@ struct Piece {
 
 // Blocks of the walk: at most, and for each hot block.
 constexpr uint64_t kLongestWalk = 1'000'000, kWalkPerBlock = 500;
-// Most blocks of a procedure for ext-TSP, whose time is the square of their number: a tenth of a
-// second for 2,000.
+// The largest number of blocks of a procedure for ext-TSP, whose time is quadratic in them: a tenth
+// of a second for 2,000.
 constexpr std::ptrdiff_t kMostForExtTsp = 2000;
-constexpr uint64_t kReachesAll = uint64_t{1} << 30;  // bytes that a branch reaches: all code
+constexpr uint64_t kReachesAll = uint64_t{1} << 30;  // bytes: such a branch reaches all code
 
 class Builder {
  public:
@@ -143,7 +143,8 @@ class Builder {
       pieces_.resize(first);
       add_pieces(id, cut(id, blocks, split));
       const double more = costs_more(id);
-      // The wanted order stays where another hardly helps, as for a loop that leaves the procedure.
+      // The wanted order stays where no other order helps much, as for a loop that leaves the
+      // procedure.
       if (more < least && more <= wanted / 2) {
         least = more;
         kept_[id] = true;
@@ -159,8 +160,8 @@ class Builder {
   }
 
   /// How many more cycles than in the input the procedure takes. Where a group has one instruction,
-  /// not fewer than its added instructions cost; where a group has several, an added instruction
-  /// often takes the place of a no-op, and a hundredth of the cycles is not worth another order.
+  /// this is at least the cost of the added instructions. Where a group has several, an added
+  /// instruction often replaces a no-op, and a hundredth of the cycles is not worth another order.
   double costs_more(ProcedureId id) const {
     constexpr double kNextToNothing = 0.01;  // of the procedure's cycles
     const ExecutedCode now = executed_in(program_, id, packing_);
@@ -213,8 +214,8 @@ class Builder {
     return {};
   }
 
-  /// Cuts an order of blocks into chains: control can fall into each block of a chain but the first
-  /// from the block before it.
+  /// Cuts an order of blocks into chains: control can fall into each block of a chain, except the
+  /// first, from the block before it.
   static std::vector<std::vector<BlockId>> cut_where_nothing_falls(
       const Procedure& procedure, const std::vector<BlockId>& order) {
     std::vector<std::vector<BlockId>> chains;
@@ -235,10 +236,10 @@ class Builder {
     for (auto& [part, chains] : cuts) add_pieces(id, std::move(chains), part);
   }
 
-  /// Whether unwinders read the prolog of the procedure, as those of Windows NT do: its states are
-  /// lists of instructions then.
-  /// Each piece gets a copy of the prolog in front, for which chains as pieces cost too much: on
-  /// Lua 15.9 million instruction cache misses instead of 11.3 million.
+  /// Whether unwinders read the prolog of the procedure, as those of Windows NT do; if so, its
+  /// states are lists of instructions. Each piece gets a copy of the prolog before it, which costs
+  /// too much for chains as pieces: on Lua 15.9 million instruction cache misses instead of 11.3
+  /// million.
   bool needs_prologs(ProcedureId id) const {
     if (program_.image == nullptr || program_.image->calling_standard != CallingStandard::windows)
       return false;
@@ -268,10 +269,10 @@ class Builder {
 
   // ---- their order ----
 
-  /// Sorts the pieces that are not hot and returns how many of them come before hot code: none,
-  /// unless branches might not reach from one end of all code to the other. Then hot code is in the
-  /// middle. Next to hot code come the cold pieces, so that they lie in few pages, then the idle
-  /// pieces of procedures that ran, then all others.
+  /// Sorts the pieces that are not hot and returns how many of them come before hot code. That is
+  /// none, unless branches might not reach from one end of all code to the other; then hot code is
+  /// in the middle. Next to hot code come the cold pieces, so that they lie in few pages, then the
+  /// idle pieces of procedures that ran, then all others.
   size_t arrange(std::vector<uint32_t>& others) const {
     uint64_t all = 0, size = 0;
     std::vector<bool> ran(program_.procedures.size());
@@ -281,7 +282,7 @@ class Builder {
     }
     for (const uint32_t p : others) size += pieces_[p].size;
     const uint64_t first_half = all < program_.machine->branches.reach / 2 ? 0 : size / 2;
-    std::vector<std::pair<int, uint32_t>> places;  // below 0: in front of hot code
+    std::vector<std::pair<int, uint32_t>> places;  // below 0: before hot code
     uint64_t seen = 0;
     size_t before = 0;
     for (const uint32_t p : others) {
@@ -298,8 +299,8 @@ class Builder {
   }
 
   /// Puts cold pieces into an order by calls and heat. `others` begins with them. Another input may
-  /// run much of what this profile calls cold, and then the order matters as it does for hot code.
-  /// Where branches are short, the order of the input stays, which keeps far branches few.
+  /// run much code that is cold in this profile, and then the order matters as it does for hot
+  /// code. Where branches are short, the order of the input stays, which keeps far branches few.
   void sort_cold(std::vector<uint32_t>& others) const {
     if (options_.pieces == Pieces::original) return;
     if (program_.machine->branches.reach < kReachesAll) return;
@@ -320,9 +321,9 @@ class Builder {
       for (const BlockId b : pieces_[p].blocks) piece_of_[numbers_(pieces_[p].procedure, b)] = p;
   }
 
-  /// What placement asks of some pieces.
+  /// What placement needs to know about some pieces.
   struct PiecesToPlace {
-    std::vector<uint32_t> number;  // by piece: its index among these, or kNone
+    std::vector<uint32_t> number;  // by piece: its index in the lists below, or kNone
     std::vector<uint64_t> sizes;
     std::vector<double> heat;
   };
@@ -409,7 +410,7 @@ class Builder {
     return affinities;
   }
 
-  /// `order`: of all pieces. `starts`: where each piece may start.
+  /// `order`: all pieces. `starts`: where each piece may start.
   Layout assemble(std::span<const uint32_t> order, std::span<const Start> starts) const {
     Layout layout;
     for (const uint32_t p : order) append(layout, pieces_[p], starts[p]);
@@ -426,9 +427,9 @@ class Builder {
 
   // ---- their phases ----
 
-  /// Puts padding in front of pieces of `hot` where that gains more cycles of issue than it costs
-  /// misses: of paddings at several prices, and none, the one with the fewest cycles of both.
-  /// `order`: of all pieces.
+  /// Puts padding before pieces of `hot` where that gains more cycles of issue than it costs
+  /// misses. Tries paddings at several prices, and no padding, and takes the variant with the
+  /// fewest cycles in total. `order`: all pieces.
   void choose_phases(std::span<const uint32_t> hot, std::span<const uint32_t> order) {
     constexpr double kMostPrice = std::numeric_limits<double>::max();
     constexpr std::array<double, 4> kPrices = {10, 3, 1, 0.3};  // of the mean cycles of a byte
@@ -454,13 +455,13 @@ class Builder {
   }
 
   /// Gives branches that do not reach in this order of pieces their long form. Branches to other
-  /// pieces become long, too.
+  /// pieces become long as well.
   void lengthen_branches(std::span<const uint32_t> order) {
     if (program_.machine->branches.set_length == nullptr) return;
     constexpr uint64_t kFar = uint64_t{1} << 30;
     std::vector<uint64_t> addresses(numbers_.count(), kFar);
     BlockRun run;
-    for (bool grown = true; grown;) {  // sizes only grow, and each branch once
+    for (bool grown = true; grown;) {  // sizes only grow, each branch at most once
       grown = false;
       uint64_t at = 0;
       for (const uint32_t p : order) {
@@ -544,7 +545,7 @@ class Builder {
     return blocks;
   }
 
-  // ---- what to expect ----
+  // ---- the forecast ----
 
  public:
   /// A trace whose length is in proportion to the number of hot blocks.

@@ -19,8 +19,8 @@ struct LayoutOptions {
   enum class Pieces {
     original,      // in the order of the input
     place,         // place_by_affinity(), whole procedures or their hot parts
-    colour,        // order_for_cache(): what takes turns shares few lines of the cache; padding
-                   // in front of pieces that issue faster then (phases.h)
+    colour,        // order_for_cache(): rows that take turns share few lines of the cache; padding
+                   // before pieces that then issue faster (phases.h)
     cache_sorted,  // place_cache_directed()
   };
   Blocks blocks = Blocks::original;
@@ -40,7 +40,7 @@ struct Forecast {
     ProcedureId procedure = kNone;
     std::string name;
     ExecutedCode input, output;
-    bool kept = false;  // the wanted order costs more: another order was taken
+    bool kept = false;  // the wanted order costs more, so another order was taken
   };
   Cost input, output;              // of all movable code
   std::vector<Change> procedures;  // of procedures that ran
@@ -52,8 +52,8 @@ struct Forecast {
 /// An order of all movable code by the counts that `program` carries. Hot code comes first; then,
 /// in the order of the input, with `split` all cold code, then the idle code of procedures that
 /// ran, then procedures that never ran. Where branches reach all code, cold code is in an order by
-/// calls and heat. Of a large text, half of the code that is not hot comes
-/// before hot code, mirrored.
+/// calls and heat. In a large text, half of the code that is not hot comes before hot code,
+/// mirrored.
 ///
 /// `input`: what the input executed, by procedure (executed_in_input()), or empty. Where the wanted
 /// order of a procedure costs more than the input, the procedure gets another order that does not,

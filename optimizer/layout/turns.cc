@@ -1,11 +1,12 @@
 // Lines are kept in a list by the time of their last run, the latest last. The list is as long as
-// the window. When a line runs again, the lines behind it in the list have run in between.
+// the window. When a line runs again, the lines after it in the list have run in between.
 //
-// Example: A B C A. When A runs again, B and C are behind it: A takes a turn with each.
+// Example: A B C A. When A runs again, B and C are after it: A takes a turn with each.
 //
-// Going through the lines behind takes the time. So counting stops after kMostTurns: a loop that
-// nearly fills the window counts most, and looks the same after a few turns. The list is an array
-// with twice the room, so that its end is contiguous and moves only now and then.
+// Most of the time goes into walking through the lines after it. So counting stops after
+// kMostTurns: a loop that nearly fills the window counts most, and looks the same after a few
+// turns. The list is an array with twice the room, so its end is contiguous and moves only now and
+// then.
 
 #include "optimizer/layout/turns.h"
 
@@ -14,7 +15,7 @@
 namespace respike {
 namespace {
 
-constexpr uint64_t kMostTurns = 100'000'000;  // counted at most
+constexpr uint64_t kMostTurns = 100'000'000;  // an upper limit
 
 class Recent {
  public:
@@ -54,7 +55,7 @@ class Recent {
   size_t find_last(uint32_t line) const {
     for (size_t end = end_;; end -= kStride) {
       const uint32_t* some = list_.data() + end - kStride;
-      uint32_t found = 0;  // a sum: with a branch for each line compilers would not use vectors
+      uint32_t found = 0;  // a sum: compilers do not use vectors for a branch per line
       for (size_t i = 0; i < kStride; ++i) found += some[i] == line;
       if (found == 0) continue;
       size_t at = end - 1;
@@ -74,7 +75,7 @@ class Recent {
 
   const std::span<const uint32_t> weights_;
   std::vector<uint32_t> list_;
-  size_t first_ = kStride, end_ = kStride;  // of the list; a stride in front of it holds no lines
+  size_t first_ = kStride, end_ = kStride;  // of the list; a stride before it holds no lines
   std::vector<bool> listed_;
   uint64_t counted_ = 0;
   Turns turns_;

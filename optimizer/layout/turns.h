@@ -28,15 +28,15 @@ class Turns {
   std::vector<uint32_t> counts_;  // a triangle
 };
 
-/// Where code stands: for every block, by number, the lines that hold it, half-open.
+/// The places of code: for every block, by number, the lines that hold it, half-open.
 using LinesOfBlocks = std::vector<std::pair<uint32_t, uint32_t>>;
 
-/// For every two of `lines` cache lines how often one ran between two runs of the other that were
-/// near each other: n other lines ran between the two runs, with n < weights.size(), and each such
-/// time counts weights[n]. Where lines that take turns share a set of the cache they throw each
-/// other out (Gloy and Smith, "Procedure placement using temporal-ordering information", TOPLAS
-/// 1999, section 4, the temporal-relationship graph). Where there is much to count, only the
-/// beginning of the trace counts.
+/// For every two of `lines` cache lines: how often one line ran between two runs of the other that
+/// were near each other. If n other lines ran between the two runs, with n < weights.size(), this
+/// counts weights[n]. Lines that take turns and share a set of the cache throw each other out (Gloy
+/// and Smith, "Procedure placement using temporal-ordering information", TOPLAS 1999, section 4,
+/// the temporal-relationship graph). Where there is much to count, only the beginning of the trace
+/// counts.
 Turns find_turns(const Trace& trace, const LinesOfBlocks& lines_of, uint32_t lines,
                  std::span<const uint32_t> weights);
 

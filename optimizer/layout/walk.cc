@@ -1,18 +1,18 @@
-// A random walk tells what no table of counts tells: which pieces of code take turns. A history
-// recorded by the program itself would know phases and correlated branches, too; a random walk
+// A random walk shows what no table of counts shows: which pieces of code take turns. A history
+// recorded by the program itself would also know phases and correlated branches; a random walk
 // costs the program nothing.
 //
-// The walk is to be stationary: when blocks are drawn by their counts, the blocks one step later
+// The walk should be stationary: when blocks are drawn by their counts, the blocks one step later
 // have the same distribution. Edges keep it where flow is conserved in a procedure. Calls keep it
-// where all calls of a procedure together have the procedure's count, calls by unknown code among
-// them. So an unknown call goes to a procedure that runs more often than its known calls explain,
+// where all calls of a procedure together, including calls by unknown code, have the procedure's
+// count. So an unknown call goes to a procedure that runs more often than its known calls explain,
 // drawn by the difference. Where the unknown calls are more than these differences, the rest of the
 // unknown calls return at once; where they are fewer, the walk only starts at the rest of the
-// entries. A return whose call was not seen leads behind a call of the procedure, drawn by the
-// calls' counts, since the walk would have come from there.
+// entries. A return whose call was not seen goes to the return point of a call of the procedure,
+// drawn by the calls' counts, since the walk would have come from there.
 //
-// Example: f is entered 100 times, 70 times by direct calls. 30 of its entries are taken for
-// unknown calls; a walk that starts in f and returns goes on behind a direct call 7 times of 10.
+// Example: f is entered 100 times, 70 times by direct calls. 30 of its entries count as unknown
+// calls; a walk that starts in f and returns goes on after a direct call 7 times of 10.
 
 #include "optimizer/layout/walk.h"
 
@@ -29,7 +29,7 @@ namespace {
 constexpr uint64_t kWalk = 4096;   // blocks
 constexpr size_t kDeepest = 1024;  // calls on the stack that are remembered
 constexpr double kGiveUp = 0.01;
-constexpr size_t kMany = 1024;                       // edges; fewer are looked at one by one
+constexpr size_t kMany = 1024;                       // edges; fewer are searched linearly
 constexpr double kGoldenRatio = 0.6180339887498949;  // its multiples spread evenly modulo 1
 
 /// Draws things with given weights.
@@ -84,7 +84,7 @@ class Walker {
     return true;
   }
 
-  /// Moves to the next block. False: it is not known.
+  /// Moves to the next block. False: the next block is unknown.
   bool step() {
     const BasicBlock& block = program_[at_.procedure].blocks[at_.block];
     const std::span<const CodeCall> calls = calls_here();

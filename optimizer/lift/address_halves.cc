@@ -1,26 +1,26 @@
 // Which lower halves belong to the upper half of an address.
 //
-// Some linkers leave a relocation at the upper half alone (Windows NT on Alpha: HIGHADJ or HIGH at
-// an ldah). The lower halves are the instructions that use the register as a base: a walk forward
+// Some linkers leave a relocation only at the upper half (Windows NT on Alpha: HIGHADJ or HIGH at
+// an ldah). The lower halves are the instructions that use the register as a base. A walk forward
 // over the flow of control, along all paths on which the register keeps its value, finds them.
 // Copies of the register are followed. Every other use, such as arithmetic, means that the address
+// is not understood.
 // is not understood.
 //
 //     ldah t0,2(zero)      HIGHADJ, the address 0x18010 of f
 //     beq  a0,1f
 //     lda  v0,-32752(t0)   a lower half: f
 //     ret
-//  1: lda  v0,-32752(t0)   another one
+// 1: lda  v0,-32752(t0)   another lower half
 //     ret
 //
-// Only addresses of code matter for what the code means, since data never moves; of tables it
-// matters where their addresses are formed. For an address of code, each lower half must get its
-// register from upper halves of this address alone, on all paths: a walk backward (half_tracer.cc)
-// says so.
+// Data never moves, so mostly only addresses of code matter. An address of a table matters where it
+// is formed. For an address of code, each lower half must get its register only from upper halves
+// of this address, on all paths: a walk backward (half_tracer.cc) proves this.
 //
-// Where an address of code is not understood, the procedure that forms it is opaque and what it may
-// refer to stays. If the relocation does not say the address, that is all code within 32 KB of the
-// upper half.
+// Where an address of code is not understood, the procedure that forms it is opaque, and the code
+// to which the address may refer stays. If the relocation does not give the address, this is all
+// code within 32 KB of the upper half.
 //
 // Blocks do not exist yet. An indirect jump is taken to lead to every place in the procedure whose
 // address is kept.
@@ -39,12 +39,12 @@
 namespace respike {
 namespace {
 
-constexpr uint64_t kLowerHalf = 0x8000;  // how far a lower half reaches, either way
+constexpr uint64_t kLowerHalf = 0x8000;  // reach of a lower half, in both directions
 
 struct UpperHalf {
   uint64_t place = 0;
   uint64_t value = 0;              // of the register
-  std::optional<uint64_t> target;  // as the relocation says
+  std::optional<uint64_t> target;  // as the relocation gives it
   bool understood = true;
   std::vector<uint64_t> lows;  // places of lower halves
 };
@@ -112,7 +112,7 @@ class ProcedureHalves {
     const auto visit = [&](uint64_t address, Register r) {
       if (is_inside(address) && seen.emplace(address, r).second) work.emplace_back(address, r);
     };
-    // The register must be new: what an addition yields is no upper half.
+    // The register must be new: the result of an addition is no upper half.
     if (operands.uses != 0) high.understood = false;
     for (unsigned d = operands.uses; d < operands.size; ++d)
       go_on(high.place, operands.registers[d], visit, high);
@@ -129,8 +129,8 @@ class ProcedureHalves {
     high.lows.erase(std::unique(high.lows.begin(), high.lows.end()), high.lows.end());
   }
 
-  /// Looks at an instruction in front of which `r` holds the half. Whether `r` still holds the half
-  /// behind it.
+  /// Looks at an instruction before which `r` holds the half. Returns whether `r` still holds the
+  /// half after the instruction.
   template <typename F>
   bool use(uint64_t address, Register r, UpperHalf& high, F visit) {
     const Instruction& instruction = *lifter_.instruction_at(address);
@@ -156,7 +156,7 @@ class ProcedureHalves {
     return !defines;
   }
 
-  /// Where `r` holds the half behind the instruction at `address`.
+  /// Follows `r`, which holds the half after the instruction at `address`.
   template <typename F>
   void go_on(uint64_t address, Register r, F visit, UpperHalf& high) {
     const Instruction& instruction = *lifter_.instruction_at(address);
@@ -196,7 +196,7 @@ class ProcedureHalves {
                             *lifter_.instruction_at(low), ReferenceKind::address_low));
   }
 
-  /// Whether what is at the address may move.
+  /// Whether the code or table at the address may move.
   bool may_move(uint64_t address) const {
     const Section* section = lifter_.image.section_at(address);
     return section != nullptr && (section->executable() || is_unwind_section(section->name));
@@ -311,7 +311,7 @@ class ProcedureHalves {
 
 void find_address_halves(Lifter& lifter) {
   std::vector<std::pair<ProcedureId, const Relocation*>> found;
-  std::vector<uint64_t> labels;  // addresses of code that relocations say
+  std::vector<uint64_t> labels;  // addresses of code that relocations give
   for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
     if (relocation.role != RelocationRole::address_high) return;
     found.emplace_back(lifter.program.ranges[range].procedure, &relocation);

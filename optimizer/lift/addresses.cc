@@ -1,18 +1,17 @@
-// Addresses that single instructions hold whole: as a number, or as the distance from their own
-// place.
+// Whole addresses in single instructions: as a number, or as the distance from the instruction.
 //
-// The bytes say where an operand is; a relocation of its field only says whether the number is an
-// address at all, and whether it means code or the data next to the code. Distances count without
-// relocations, too: assemblers resolve those inside of a section.
+// The instruction's bytes say where an operand is. A relocation of its field only says whether the
+// number is an address at all, and whether it means code or the data next to the code. Distances
+// count as references even without relocations: assemblers resolve distances within a section.
 //
-// Code may form addresses of procedures. An address inside of a procedure that an instruction forms
-// may be computed with, so such a procedure is opaque; labels whose addresses are kept in data are
-// not computed with.
+// Code may form addresses of procedures. Code may also compute with an address inside of a
+// procedure that an instruction forms, so such a procedure is opaque. Labels whose addresses are
+// kept in data are not computed with.
 //
 // Where code forms an address of data, a table may start: see tables.cc. In "movslq
-// table+12(%rip),%rax" the operand is read, which starts no table. Nor does "lea .LC7+6(%rip),%rdx"
-// start one: it forms the end of the string "%H:%M", where a table may happen to start. But words
-// may count from there.
+// table+12(%rip),%rax" the operand is read, so no table starts there. Nor does "lea
+// .LC7+6(%rip),%rdx" start a table: it forms the end of the string "%H:%M", where a table may
+// happen to start. But words of data may count from this address.
 
 #include "optimizer/lift/addresses.h"
 
@@ -91,9 +90,9 @@ class AddressFinder {
     return nullptr;
   }
 
-  /// The instruction at `place` forms the address `target` of data, where a table may start; unless
-  /// the relocation names something else that starts before the address. Assemblers name tables by
-  /// their sections, or as what they are.
+  /// Notes that the instruction at `place` forms the address `target` of data, where a table may
+  /// start. No table starts at `target` if the relocation names a symbol that starts before it. A
+  /// table's relocation names its section or the table's own symbol.
   void add_table(uint64_t place, uint64_t target, const Relocation* relocation) {
     if (relocation != nullptr && relocation->symbol < lifter_.image.symbols.size()) {
       const Symbol& symbol = lifter_.image.symbols[relocation->symbol];
@@ -113,7 +112,7 @@ class AddressFinder {
       return;
     }
     const Relocation* relocation = relocation_of(place);
-    // Only distances inside of a section are without relocations; this one is data in the text.
+    // Only distances within a section have no relocation; this distance leads to data in the text.
     if (relocation == nullptr && lifter_.range_at(target) == kNone) return;
     if (relocation != nullptr &&
         (means_data(relocation->symbol) || is_border(lifter_, relocation->symbol, target))) {
@@ -153,7 +152,7 @@ class AddressFinder {
       case RelocationRole::ignored:
         return;
       case RelocationRole::branch:  // decoded
-        // Stands at what is left of a call of the dynamic linker, too.
+        // Also stands at the rest of a call of the dynamic linker.
         if (field != Field::branch && field != Field::thread && relocation.symbol != 0 &&
             refers_to_moving(lifter_, relocation.symbol))
           refuse(range, relocation);
@@ -180,13 +179,13 @@ class AddressFinder {
     }
   }
 
-  /// The code with the relocation stays, and so does what the relocation may mean.
+  /// Keeps the code with the relocation and the code to which the relocation may refer in place.
   void refuse(const CodeRange& range, const Relocation& relocation) {
     if (relocation.symbol != 0 && refers_to_moving(lifter_, relocation.symbol)) {
       const uint64_t value = lifter_.symbol_value(relocation.symbol);
       std::vector<uint64_t> targets = {value, value + static_cast<uint64_t>(relocation.addend)};
-      // A distance counts from behind the instruction: there may be an immediate operand in
-      // between.
+      // A distance counts from the end of the instruction: an immediate operand may come after the
+      // distance.
       if (const auto word = bytes_from(relocation.address); word.size() >= 4)
         for (const uint64_t behind : {4, 5, 6, 8})
           targets.push_back(relocation.address + behind +
@@ -202,7 +201,7 @@ class AddressFinder {
                                     relocation.raw, relocation.address));
   }
 
-  /// A number of 32 bits in the instruction at `place` is an address.
+  /// Handles a 32-bit number in the instruction at `place` that is an address.
   void find_number(const CodeRange& range, uint64_t place, const Relocation& relocation,
                    Field field) {
     const auto number = bytes_from(relocation.address);
@@ -222,8 +221,8 @@ class AddressFinder {
     add(range, place, target, ReferenceKind::address32);
   }
 
-  /// Slots of the global offset table have no kept relocations: the instructions that load them
-  /// have.
+  /// Slots of the global offset table have no kept relocations; the instructions that load from the
+  /// slots have relocations.
   void find_slot(uint64_t place, uint32_t symbol) {
     const auto operand = whole_.relative(*lifter_.instruction_at(place));
     if (operand && means_data(symbol)) lifter_.held_data.push_back(lifter_.symbol_value(symbol));

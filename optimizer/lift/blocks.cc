@@ -1,9 +1,10 @@
-// Blocks.
+// Where blocks start and end.
 //
-// A block ends before every place to which something refers and behind every instruction that
-// changes the flow of control, calls included: a call may not return, or may return to a landing
-// pad, and a profile must be able to say so. A block takes its unwind state and its call site from
-// the FDE that covers it; changes of the unwind state inside the block become pseudo-instructions.
+// A block ends before every place to which something refers and after every instruction that
+// changes the flow of control. Calls end blocks as well: a call may not return, or may return to a
+// landing pad, and a profile must be able to say so. A block takes its unwind state and its call
+// site from the FDE that covers it; changes of the unwind state within the block become
+// pseudo-instructions.
 //
 // Example: "f: lda; bsr g; addq; beq 1f; stq; 1: ret" has the blocks {lda, bsr}, {addq, beq},
 // {stq}, {ret}.
@@ -18,7 +19,7 @@
 namespace respike {
 namespace {
 
-/// The unwind rows and call sites of the code, walked along with the code.
+/// The unwind rows and call sites of the code, walked in step with the code.
 class UnwindCursor {
  public:
   UnwindCursor(const std::vector<Fde>& fdes, uint64_t start) : fdes_(fdes) {
@@ -70,7 +71,7 @@ class UnwindCursor {
 
 class BlockBuilder {
  public:
-  /// `scratch` is memory that ranges use one after the other.
+  /// `scratch`: memory that the ranges use in turn.
   BlockBuilder(Lifter& lifter, ProcedureId id, Arena& arena, std::vector<BasicBlock>& scratch)
       : lifter_(lifter),
         procedure_(lifter.program[id]),
@@ -88,7 +89,7 @@ class BlockBuilder {
     const size_t end = without_padding(code, begin, stop);
     UnwindCursor cursor(lifter_.unwind.fdes, range.start);
     bool reached = true;  // whether control may fall into the block
-    bool jumped = false;  // whether a jump or return stands in front of the block and of padding
+    bool jumped = false;  // a jump or return and perhaps padding come before the block
     for (size_t i = begin; i < end;) {
       size_t j = i + 1;
       const auto goes_on_at = [&](size_t at) {
@@ -120,9 +121,9 @@ class BlockBuilder {
   }
 
  private:
-  /// Whether the instruction is of the byte that fills gaps. Behind a jump or return it is padding,
-  /// there against speculation (int3 by gcc -mharden-sls=all); behind a stop it is not, since a
-  /// handler may skip the stop.
+  /// Whether the instruction consists of the byte that fills gaps. After a jump or return such an
+  /// instruction is padding against speculation (int3 by gcc -mharden-sls=all); after a stop it is
+  /// not padding, since a handler may skip the stop.
   bool is_filler(const CodeSection& code, size_t at) const {
     const uint8_t filler = lifter_.machine.codec.filler;
     const uint64_t address = code.address(at);
@@ -130,8 +131,8 @@ class BlockBuilder {
            lifter_.image.sections[code.section].contents[address - code.start] == filler;
   }
 
-  /// The end of [begin, end) without trailing no-ops, where the instruction before them is a call
-  /// or never falls through: a call that would return into padding does not return.
+  /// The end of [begin, end) without trailing no-ops, where a call or an instruction that never
+  /// falls through comes before them. A call that would return into padding does not return.
   size_t without_padding(const CodeSection& code, size_t begin, size_t end) const {
     size_t last = end;
     while (last > begin && (code.marks[last - 1] & kReferenced) == 0 &&
@@ -143,7 +144,8 @@ class BlockBuilder {
     return call || !lifter_.machine.facts(instruction).falls_through ? last : end;
   }
 
-  /// A call returns to the next group; no-ops up to there belong to the call. `at`: behind a block.
+  /// A call returns to the next group; no-ops before that group belong to the call. `at`: the end
+  /// of a block.
   size_t skip_behind_call(const CodeSection& code, size_t at, size_t stop) const {
     if (!is_call(lifter_.machine.facts(code.instructions[at - 1]).flow)) return at;
     for (; at < stop && !lifter_.map().starts_group(code.address(at)); ++at)

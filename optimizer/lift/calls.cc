@@ -1,17 +1,17 @@
-// What calls leave alone.
+// Which registers calls leave alone.
 //
 // A call by the calling standard keeps the preserved registers. Compilers call a few routines of
-// their run-time library otherwise, such as routines that divide on machines without such an
-// instruction: the return address is in another register, and all but a few registers are kept
-// (SupportCall).
+// their run-time library in another way, such as the division routines of machines without a
+// division instruction: the return address is in another register, and all but a few registers are
+// kept (SupportCall).
 //
 // Example: an interpreter divides by such a routine and then jumps to its next operation, whose
 // address waited in a scratch register during the call.
 //
-// Such a call is known by two things together: the register of the return address, and the symbol
-// of the callee, from the branch or from the relocation of the slot that the address was loaded
-// from. That the callee keeps its promise is believed, like the standard: the routines hand
-// arguments to the kernel's trap handler on the way, so their code alone does not prove it.
+// Two facts together identify such a call: the register of the return address, and the symbol of
+// the callee, from the branch or from the relocation of the slot that the address was loaded from.
+// That the callee keeps its promise is assumed, as for the standard: the routines pass arguments to
+// the kernel's trap handler on the way, so their code does not prove the promise.
 
 #include "optimizer/lift/calls.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What registers hold behind a call. Private to this folder.
+// What registers hold after a call. Private to this folder.
 
 #include "optimizer/lift/jumps.h"
 

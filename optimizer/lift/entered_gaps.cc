@@ -1,11 +1,11 @@
 // Which gaps between procedures are code.
 //
 // A gap counts as code when code leads to it (a branch, a call by name, start-up code, control that
-// runs into it) or when it has relocations that only instructions have. Otherwise it stays as it
-// is, byte for byte, and so does any code to which it would branch if it were code.
+// runs into it) or when it has relocations that only instructions have. Otherwise the gap stays as
+// it is, byte for byte. So does any code to which the gap would branch if it were code.
 //
 // Example: "jmp helper" in a procedure enters the gap that starts at the symbol helper, which has
-// no type; a table of constants behind the procedure is entered by nothing.
+// no type. Nothing enters a table of constants after the procedure.
 
 #include "optimizer/base/bytes.h"
 #include "optimizer/lift/pieces.h"
@@ -46,8 +46,8 @@ class EnteredGaps {
   bool is_entered(size_t gap) const { return entered_[gap]; }
 
  private:
-  /// An entry is the start of a gap, or behind the two instructions at its start that load gp.
-  /// Control that comes to no-ops at the end of the gap goes on to what is behind the gap.
+  /// An entry is the start of a gap, or the place after the two instructions at its start that load
+  /// gp. Control that comes to no-ops at the end of the gap goes on to the code after the gap.
   void enter(uint64_t address) {
     const uint32_t index = piece_at(gaps_, address);
     if (index == kNone || entered_[index]) return;
@@ -59,7 +59,7 @@ class EnteredGaps {
     work_.push_back(index);
   }
 
-  /// Whether control runs into the address. Calls do not count: anything may be behind the last
+  /// Whether control runs into the address. Calls do not count: anything may come after the last
   /// call.
   bool runs_into(uint64_t address) const {
     const CodeMap& map = lifter_.map();
@@ -81,8 +81,8 @@ class EnteredGaps {
     }
   }
 
-  /// Gaps that other code calls by name, or that have relocations which only instructions have, are
-  /// code.
+  /// Gaps are code if other code calls them by name or if they have relocations that only
+  /// instructions have.
   void follow_relocations() {
     const auto& symbols = lifter_.image.symbols;
     for (const CodeSection& code : lifter_.code)

@@ -1,18 +1,18 @@
-// Exception tables of one procedure become one.
+// The exception tables of one procedure become one table.
 //
 // Problem: the conventions of some machines give each unwind region a table of its own, and an
 // emitter that parts a procedure writes a table for each part. Lifted again, the procedure has many
-// tables that were one, and wherever blocks with different tables meet, a region ends, which must
-// not happen behind a call (return_region() in check/same_program.cc).
+// tables where it had one. Wherever blocks with different tables meet, a region ends, which must
+// not happen right after a call (return_region() in check/same_program.cc).
 //
 // Idea: a call site refers to its table by an offset into the table of actions; actions hold
-// numbers of types and offsets of specifications. Where in each of the three parts one of two
-// tables begins with the other, a table of the longer parts means the same for the call sites of
-// both, so it can stand for both. A writer that leaves off the unused end of a table, as ours does,
-// leaves such tables.
+// numbers of types and offsets of specifications. A table has these three parts. Where in each part
+// one of two tables begins with the other, a table of the longer parts means the same for the call
+// sites of both tables, so it can stand for both. A writer that leaves off the unused end of a
+// table, as Respike's does, leaves such tables.
 //
-// Example: a procedure with the types {int, char} was parted; one part only catches int. The tables
-// {int} and {int, char} become the second table.
+// Example: a procedure with the types {int, char} was parted; one fragment only catches int. The
+// tables {int} and {int, char} become the second table.
 //
 // Other tables stay apart. Time is linear in the size of the tables.
 
@@ -24,7 +24,7 @@
 namespace respike {
 namespace {
 
-constexpr size_t kMostTables = 8;  // of a procedure, that stay apart
+constexpr size_t kMostTables = 8;  // of a procedure: distinct tables
 
 template <typename T>
 bool is_prefix(const std::vector<T>& a, const std::vector<T>& b) {
@@ -36,7 +36,7 @@ bool one_continues_other(const std::vector<T>& a, const std::vector<T>& b) {
   return is_prefix(a, b) || is_prefix(b, a);
 }
 
-/// A table of the longer parts, or nullopt where of some part neither begins with the other.
+/// A table of the longer parts; nullopt where in one part neither table begins with the other.
 std::optional<Lsda> join(const Lsda& a, const Lsda& b) {
   const bool both_typed = a.has_type_table() && b.has_type_table();
   if ((both_typed && a.type_encoding != b.type_encoding) ||

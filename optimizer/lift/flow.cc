@@ -4,12 +4,12 @@
 // leaves the procedure, an explicit branch is appended. Every field that depends on an address of
 // code gets a symbolic reference. Indirect jumps come last; see jumps.cc.
 //
-// Procedures are connected on several threads. What a procedure means for others is noted and done
-// afterwards, in the order of the program, so that the outcome does not depend on the threads.
+// Procedures are connected on several threads. Effects of a procedure on other procedures are
+// recorded and applied afterwards, in the order of the program, so the outcome does not depend on
+// the threads.
 //
-// Example: "f: beq 1f; addq; 1: lda" in front of g: the block of beq gets a taken edge to the block
-// of lda and a fall-through edge to the block of addq; the block of lda gets a branch to g
-// appended.
+// Example: "f: beq 1f; addq; 1: lda" before g: the block of beq gets a taken edge to the block of
+// lda and a fall-through edge to the block of addq; the block of lda gets a branch to g appended.
 
 #include <algorithm>
 #include <unordered_map>
@@ -35,14 +35,14 @@ struct DoubtfulCall {
   Callee callee;
 };
 
-/// A block with a branch alone, to which control falls through behind a conditional branch.
+/// A block that holds only a branch; control falls into it from a conditional branch.
 struct AddedBlock {
   ProcedureId procedure = kNone;
   BlockId after = kNone;
   BasicBlock block;
 };
 
-/// What connecting the procedures of a part means for others, in the order of the program.
+/// The effects of the procedures of a part on other procedures, in the order of the program.
 struct Consequences {
   std::vector<std::pair<ProcedureId, BlockId>> entered;  // blocks to which others refer
   std::vector<std::pair<ProcedureId, std::string>> opaque;
@@ -52,7 +52,7 @@ struct Consequences {
   std::vector<AddedBlock> added;
 };
 
-/// The place behind the call in front of an address; the call is in a procedure.
+/// The return point of the call right before an address; the call is in a procedure.
 CodeLocation return_point_at(const Lifter& lifter, uint64_t address) {
   const Program& program = lifter.program;
   const uint64_t call = lifter.map().previous(address);
@@ -67,8 +67,8 @@ CodeLocation return_point_at(const Lifter& lifter, uint64_t address) {
           .block = static_cast<BlockId>(behind - blocks.begin() - 1)};
 }
 
-/// Edges and references of one procedure, once all blocks of the program exist. Writes to the
-/// procedure alone.
+/// Edges and references of one procedure, once all blocks of the program exist. Writes only to the
+/// procedure.
 class Connector {
  public:
   Connector(Lifter& lifter, ProcedureId id, Arena& arena, Consequences& consequences)
@@ -156,7 +156,7 @@ class Connector {
         refer(instruction, found->kind, location_of(found->target));
         continue;
       }
-      // Both halves of a gp load share the reference that the half seen first makes.
+      // Both halves of a gp load share one reference; the half that is seen first makes it.
       const auto [known, fresh] =
           gp_loads_.emplace(found->pair, static_cast<uint32_t>(procedure_.references.size()));
       if (fresh)
@@ -188,7 +188,7 @@ class Connector {
            (forms.is_short != nullptr && forms.is_short(branch));
   }
 
-  /// No other branch could lead on from a branch that reaches only what is near.
+  /// A branch with a short reach stays near its target: no other branch could continue it.
   void stay_near(const Instruction& branch) {
     const uint64_t place = address_of(branch);
     lifter_.make_opaque(procedure_, fmt::format("the branch at {:#x} has no long form", place));
@@ -231,8 +231,9 @@ class Connector {
       refer(block.instructions[count - 2], ReferenceKind::branch, to);
   }
 
-  /// Whether a call leaves its return address where callees may find it as a number. Where a
-  /// register is usual for it, only hand-written code takes another one.
+  /// Whether a call leaves its return address where callees may find it as a number. Where the
+  /// machine has a usual register for the return address, only hand-written code takes another
+  /// register.
   bool has_unusual_link(const Instruction& call) const {
     if (!lifter_.machine.abi.return_address) return true;
     const Operands operands = lifter_.machine.operands(call);
@@ -249,8 +250,8 @@ class Connector {
       return;
     if (id + 1 < range.end_block && program_.address_of(procedure_.blocks[id + 1]) == end) {
       add_edge(block, id + 1, Edge::Kind::fall_through);
-      // Unwinding and the call's return must both leave the pad's address in the register that its
-      // gp load reads: the pad stays right behind the call.
+      // Unwinding and the call's return must both leave the pad's address in the register that the
+      // pad's gp load reads, so the pad stays right after the call.
       if (call && lifter_.machine.gp != nullptr &&
           procedure_.blocks[id + 1].has(BasicBlock::kLandingPad))
         block.flags |= BasicBlock::kGluedToNext;
@@ -265,8 +266,8 @@ class Connector {
       lifter_.make_opaque(procedure_, "what is behind its last call may be code or data");
     if (!next || (data && !call)) {
       if (call) return;
-      // Code behind a trap is not reached either. But somebody may catch the trap and go on: then
-      // control must not run into the code that a layout puts there.
+      // Code after a trap is not reached either. But a handler may catch the trap and go on: then
+      // control must not run into other code that a layout puts there.
       if (block.cfi_state != kNone &&
           lifter_.machine.facts(block.instructions.back()).flow == ControlFlow::none)
         return append(block, lifter_.machine.branches.stop);
@@ -298,7 +299,7 @@ class Connector {
       add_edge(block, next.block, Edge::Kind::fall_through);
       return;
     }
-    // Behind a conditional branch the branch takes a block of its own.
+    // After a conditional branch, the added branch needs a block of its own.
     refer(branch, ReferenceKind::branch, next);
     BasicBlock added;
     added.origin = kNone;
@@ -314,12 +315,12 @@ class Connector {
   Procedure& procedure_;
   Arena& arena_;
   Consequences& consequences_;
-  std::vector<FoundReference>::const_iterator found_;  // of the blocks that follow
+  std::vector<FoundReference>::const_iterator found_;  // of the blocks still to come
   std::unordered_map<uint64_t, uint32_t> gp_loads_;
 };
 
 /// Whether the return address of a call may serve to find data: hand-written code either skips the
-/// data or lets the callee read it.
+/// data with the call, or lets the callee read it.
 class CallChecker {
  public:
   CallChecker(Lifter& lifter, std::span<const Consequences> parts, Effort& effort)
@@ -374,8 +375,8 @@ class CallChecker {
   std::vector<Callee> users_;  // of their return addresses, sorted
 };
 
-/// Connects all procedures but for their jumps. The blocks that it returns are to be added when
-/// nothing needs the numbers of blocks to be in the order of addresses any more.
+/// Connects all procedures, except for their jumps. The caller adds the returned blocks later, once
+/// no step needs the numbers of blocks to be in the order of addresses.
 std::vector<AddedBlock> connect_procedures(Lifter& lifter,
                                            std::span<const std::vector<uint32_t>> ranges_of,
                                            Effort& effort) {
@@ -403,7 +404,8 @@ std::vector<AddedBlock> connect_procedures(Lifter& lifter,
     append(program.near_branches, part.near_branches);
     append(added, part.added);
   }
-  // Not before calls are checked: a call of an own block that only others enter may read data, too.
+  // Only after calls are checked: a call of an own block that only other procedures enter may read
+  // data as well.
   for (const Consequences& part : parts)
     for (const auto& [procedure, block] : part.entered)
       program[procedure].blocks[block].flags |= BasicBlock::kEntry | BasicBlock::kAddressTaken;
@@ -423,7 +425,7 @@ void add_blocks(Program& program, std::span<const AddedBlock> added) {
 }
 
 /// Resolves the words of data that hold return addresses. A procedure stays where such a word means
-/// another place than that behind the call of one of its blocks.
+/// another place than the return point of one of its blocks.
 void resolve_return_points(Lifter& lifter) {
   Program& program = lifter.program;
   for (CodePointer& pointer : program.code_pointers) {

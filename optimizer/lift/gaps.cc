@@ -1,20 +1,20 @@
-// Padding between procedures that somebody refers to is data.
+// Padding between procedures is data if something refers to it.
 //
 // Problem: zeros, no-ops and traps between procedures look like padding, which layouts overwrite.
 // Hand-written code keeps constants there: a mask of zeros, or a table of bytes that read like
 // no-ops.
 //
-// Idea: whoever uses the bytes refers to them: an instruction by distance or by a number, a word of
-// data, a dynamic relocation, or another image by a symbol. If an address in a gap between
-// procedures is referred to, then all bytes of the gap stay. Code refers to tables by addresses
-// before or behind them, too, so the border of what is used cannot be told.
+// Idea: code that uses the bytes refers to them: an instruction by distance or by a number, a word
+// of data, a dynamic relocation, or another image by a symbol. If something refers to an address in
+// a gap between procedures, all bytes of the gap stay. Code may refer to a table by an address
+// before or after it, so the border of the used bytes is unknown.
 //
-// Words with relocations are data of their own, see fill_gaps() in pieces.cc.
+// Words with relocations count as data, see fill_gaps() in pieces.cc.
 //
-// Example: "pshufb mask(%rip),%xmm0; ret; .p2align 4; mask: .zero 16" reads 16 zeros of which
-// neither a symbol nor an instruction says that they are no padding.
+// Example: "pshufb mask(%rip),%xmm0; ret; .p2align 4; mask: .zero 16" reads 16 zeros. Neither a
+// symbol nor an instruction among these bytes says that they are not padding.
 //
-// Limits: an address that lies outside of the gap, in the code beside it, does not keep the gap.
+// Limits: an address outside of the gap, in the code beside it, does not keep the gap.
 
 #include <algorithm>
 #include <optional>
@@ -61,8 +61,9 @@ class ReferredGaps {
     if (const auto gap = gap_at(address)) gaps_.push_back(*gap);
   }
 
-  /// Distances in code are decoded. Words of data that refer to procedures are known; a word that
-  /// counts from the start of its table seems to refer to a place as far behind its target.
+  /// Distances in code are decoded elsewhere. Words of data that refer to procedures are known. The
+  /// relocation of a word that counts from the start of its table seems to refer to a place after
+  /// its target, by the word's offset in the table.
   void follow(const Relocation& relocation, bool in_code) {
     if (relocation.symbol >= lifter_.image.symbols.size()) return;
     const Symbol& symbol = lifter_.image.symbols[relocation.symbol];

@@ -3,15 +3,16 @@
 // A gp load computes gp from an anchor, an address that the base register holds: the entry of the
 // procedure, the return address of the call before, or the landing pad, since the unwinder leaves
 // the address to which it jumps in the register of return addresses. With gp known, the anchor is
-// gp minus the displacement in the instructions, wherever the pair stands.
+// gp minus the displacement in the instructions, wherever the pair is.
 //
 // Example: "ldah gp, 2(ra); lda gp, 16(gp)" adds 0x20010 to its anchor. With gp = 0x120030010 the
-// anchor is 0x120010000, behind a call of the procedure.
+// anchor is 0x120010000, the return point of a call in the procedure.
 //
-// Nearly all images have one gp; very large images have a gp for each part that got a global offset
-// table of its own from the linker. Then a procedure that loads no gp, and a word of a jump table,
-// mean something else with each gp. What is not certain is not guessed: whatever the word or the
-// procedure may refer to, with any gp of the image, stays in place, and so does the procedure.
+// Nearly all images have one gp. Very large images have a gp for each part to which the linker gave
+// a global offset table of its own. There a procedure that loads no gp, and a word of a jump table,
+// mean something else with each gp. Where the gp is uncertain, nothing is guessed: all code to
+// which the word or the procedure may refer, with any gp of the image, stays in place, and so does
+// the procedure.
 
 #include <algorithm>
 #include <map>
@@ -29,8 +30,8 @@ uint64_t low_place(const Relocation& relocation) {
   return relocation.address + static_cast<uint64_t>(relocation.addend);
 }
 
-/// gp minus the anchor of a gp load; nullopt when the relocation's two instructions are no such
-/// pair.
+/// gp minus the anchor of a gp load; nullopt when the relocation's two instructions are not a gp
+/// load.
 std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& relocation) {
   if (!lifter.is_half(relocation.address, false) || !lifter.is_half(low_place(relocation), true))
     return std::nullopt;
@@ -40,9 +41,9 @@ std::optional<int64_t> gp_load_value(const Lifter& lifter, const Relocation& rel
          lifter.machine.fixups.field(*low, ReferenceKind::gp_load_low);
 }
 
-/// Whether `anchor` was a landing pad of an image without unwind tables: whoever made the image
-/// left them out, and nobody gets there. A pad loads gp first, and no control comes from above, but
-/// for calls that do not return (see pads.cc).
+/// Whether `anchor` was a landing pad of an image without unwind tables. The maker of the image
+/// left the tables out, so control never gets there. A pad loads gp first, and no control comes
+/// from above, except from calls that do not return (see pads.cc).
 bool was_pad(const Lifter& lifter, uint64_t anchor, uint64_t gp_load) {
   if (!lifter.unwind.fdes.empty() || lifter.image.names_procedures || anchor != gp_load)
     return false;
@@ -110,10 +111,9 @@ bool find_gp_load(Lifter& lifter, Procedure& procedure, const Relocation& reloca
   return false;
 }
 
-/// Counts the gps that loads give whose anchor is certain: loads at the entry of a procedure, to
-/// which the procedure value points, and, for all_gps alone, loads behind an instruction that reads
-/// its own address. Loads at entries count more, since the other loads may stand elsewhere after a
-/// rewriting.
+/// Counts the gps of loads whose anchor is certain: loads at the entry of a procedure, to which the
+/// procedure value points, and, only for all_gps, loads after an instruction that reads its own
+/// address. Loads at entries count more, since a rewriting may move the other loads.
 void count_gp_values(Lifter& lifter) {
   std::map<uint64_t, std::pair<size_t, size_t>> votes;  // at entries, elsewhere
   for_each_code_relocation(lifter, [&](uint32_t range, const Relocation& relocation) {
@@ -145,9 +145,9 @@ void count_gp_values(Lifter& lifter) {
 
 /// A procedure that never loads gp shares the gp of its neighbours: they come from one object, or
 /// from objects to which the linker gave one table. Between neighbours with different gps the gp is
-/// unknown. A rewriting changes neighbours, but its note tells the gp of every procedure that had a
-/// known gp. A procedure whose gp load is not understood (in `failed`) may use any gp, and nothing
-/// is learnt from procedures beyond it.
+/// unknown. A rewriting changes neighbours, but its note lists the gp of every procedure that had a
+/// known gp. A procedure whose gp load is not understood (in `failed`) may use any gp, and no gp is
+/// taken from procedures on its other side.
 void share_gp_values(Lifter& lifter, const std::vector<bool>& failed) {
   constexpr uint64_t kNobodyKnows = ~uint64_t{0};
   auto& procedures = lifter.program.procedures;
@@ -198,7 +198,7 @@ EntryLoads loads_from_procedure_value(const Lifter& lifter) {
   return loads;
 }
 
-/// The gp that most of the loads give, if they stand at entries. There is at least one load.
+/// The gp that most of the loads give, if they are at entries. `loads` is not empty.
 uint64_t likely_gp(const EntryLoads& loads) {
   std::map<uint64_t, size_t> votes;
   for (const auto& [place, value] : loads) ++votes[place + static_cast<uint64_t>(value)];
@@ -255,7 +255,7 @@ std::vector<uint64_t> entries_that_load_gp(const Lifter& lifter) {
   const EntryLoads loads = loads_from_procedure_value(lifter);
   if (loads.empty()) return entries;
   const uint64_t gp = likely_gp(loads);
-  // Where the instruction above leaves the next address in that register, there need not be an
+  // Where the instruction before leaves the next address in that register, the place need not be an
   // entry.
   const auto is_left_by_call = [&](uint64_t place) {
     if (place == lifter.code_at(place)->start) return false;
@@ -288,7 +288,7 @@ std::vector<uint64_t> descriptor_entries(const Lifter& lifter) {
 }
 
 /// The gp of the first descriptor that has a gp: all descriptors hold the image's only gp. Where
-/// the dynamic linker makes the descriptors, as of shared libraries, the loader's entries tell it
+/// the dynamic linker makes the descriptors, as in shared libraries, a loader entry gives it the
 /// gp.
 void find_gp_in_descriptors(Lifter& lifter) {
   const DescriptorTable table = lifter.machine.abi.descriptors;
@@ -344,7 +344,7 @@ std::optional<uint64_t> WordGps::gp_of(uint64_t word, int64_t offset) {
                                [](uint64_t a, const User& u) { return a < u.table; });
   if (user == users_.begin()) return std::nullopt;
   const uint64_t start = (user - 1)->table;
-  // The table is one run of words from its start on.
+  // The table is one run of words that begins at its start.
   const auto& words = lifter_.table_words;
   const auto first = std::lower_bound(words.begin(), words.end(), start);
   const auto last = std::lower_bound(first, words.end(), word);

@@ -1,8 +1,9 @@
 // Which upper half a lower half of an address adds to.
 //
-// The base register of a lower half tells: on every path that is ever taken, its value comes from
-// an upper half. So this is a search for reaching definitions, backwards from the lower half over
-// all instructions from which control may come. Copies of the register are followed.
+// The base register of a lower half gives the answer: on every path that is ever taken, the
+// register's value comes from an upper half. So this is a search for reaching definitions,
+// backwards from the lower half over all instructions from which control may come. Copies of the
+// register are followed.
 //
 //     beq   a0, 2f           Nearest in memory to the lower half of f is the upper half of g, but
 //     br    3f               control gets there only from the upper half at 3.
@@ -19,10 +20,10 @@
 // taken to lead to every place whose address is kept, and every call to all landing pads. That
 // finds too many sources rather than too few.
 //
-// A call by the standard keeps the preserved registers alone: another register holds no upper half
-// from in front of the call behind it. Nor does a caller leave an upper half in a register. Upper
-// halves that come out of memory are not found, and a call by which a procedure enters a part of
-// itself ends the search without an answer.
+// A call by the standard keeps the preserved registers. Any other register holds no upper half from
+// before the call after it. Nor does a caller pass an upper half in a register. Upper halves that
+// come out of memory are not found. A call by which a procedure enters a part of itself ends the
+// search without an answer.
 
 #include "optimizer/lift/half_tracer.h"
 

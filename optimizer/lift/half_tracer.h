@@ -15,17 +15,17 @@ namespace respike {
 class HalfTracer {
  public:
   /// `ranges`: the ranges of the procedure, as indices of Program::ranges. `labels`: sorted
-  /// addresses to which indirect jumps may lead, besides marked addresses. `effort`: instructions
-  /// that may still be looked at.
+  /// addresses to which indirect jumps may lead, besides marked addresses. `effort`: the number of
+  /// instructions that the search may still look at.
   HalfTracer(const Lifter& lifter, ProcedureId procedure, std::span<const uint32_t> ranges,
              std::span<const uint64_t> labels, uint64_t& effort);
 
-  /// The upper halves at some of the places `highs` (sorted) whose value `base` may hold in front
-  /// of the instruction at `place`. Empty where `base` may hold anything else.
+  /// The upper halves at some of the places `highs` (sorted) whose value `base` may hold before the
+  /// instruction at `place`. Empty where `base` may hold any other value.
   std::vector<uint64_t> sources(uint64_t place, Register base, std::span<const uint64_t> highs);
 
  private:
-  using Value = std::pair<uint64_t, Register>;  // what a register holds in front of an address
+  using Value = std::pair<uint64_t, Register>;  // what a register holds before an address
 
   bool in_procedure(uint64_t address) const;
   void note_flow(uint64_t place, const Instruction& instruction);

@@ -1,23 +1,23 @@
 // Gp-relative addresses formed by two instructions, one for each half.
 //
-// Relocations tell symbol and addend. Where symbol and addend distinguish the address from all
+// Relocations give symbol and addend. Where symbol and addend distinguish the address from all
 // other addresses of the procedure, nothing else is needed: every upper half belongs to every lower
 // half. Where sections of one object were merged and their addends are wrong, several addresses
-// share symbol and addend, and it matters which upper half a lower half adds to. A search over the
-// flow of control finds it (half_tracer.cc). The distance of instructions says nothing, since a
-// rewriting changes it.
+// share symbol and addend, and it matters to which upper half a lower half adds. A search over the
+// flow of control finds this upper half (half_tracer.cc). The distance between instructions says
+// nothing, since a rewriting changes it.
 //
 // An upper half may serve several lower halves, and several upper halves may reach a lower half.
-// But they must agree on one address, since emission fills in all of them by their target. Where
-// anything remains open the procedure is opaque, and everything to which its halves may refer
+// But they must agree on one address, since emission fills in all of them by their target. Where an
+// address remains unknown, the procedure is opaque, and everything to which its halves may refer
 // stays.
 //
-// The linker's fields are believed: a lower half on a path that is taken adds to an upper half of
+// The linker's fields are trusted: a lower half on a path that is taken adds to an upper half of
 // its address. So one taken path is enough, and where all paths lead to the same upper half, the
 // address is known.
 //
 // Example: .text+8 occurs twice with the upper halves 0x10000 and 0x20000 and the lower halves 8
-// and 16: four sums are possible, two of which are addresses of the program.
+// and 16. Four sums are possible, and two of them are addresses of the program.
 
 #include "optimizer/lift/halves.h"
 
@@ -36,7 +36,7 @@ namespace {
 /// The register to which a lower half adds.
 Register base_of(const Lifter& lifter, const Half& low) {
   const Operands operands = lifter.machine.operands(*lifter.instruction_at(low.place));
-  // A store names the value it stores in front of its base.
+  // A store names the value to store before its base.
   return operands.uses != 0 ? operands.registers[operands.uses - 1] : 0;
 }
 
@@ -137,7 +137,7 @@ void GpHalves::read(HalfGroup group) {
   }
 }
 
-/// Notes every table to which a lower half may refer as used, until settle() knows better. Returns
+/// Notes every table to which a lower half may refer as used, until settle() decides. Returns
 /// whether there is a choice.
 bool GpHalves::note_tables(const HalfGroup& group) {
   const std::vector<uint64_t> highs = values_of(group.highs);
@@ -168,7 +168,7 @@ void GpHalves::keep_unknown(WordGps& gps) const {
                        static_cast<int64_t>(sum));
 }
 
-/// The addresses of open groups, to which control may get.
+/// The addresses of open groups to which control may get.
 std::vector<uint64_t> GpHalves::labels() const {
   std::vector<uint64_t> result;
   for (const HalfGroup& group : open_)
@@ -178,7 +178,7 @@ std::vector<uint64_t> GpHalves::labels() const {
 }
 
 /// The addresses of the halves, upper halves first; nullopt for an address that does not matter.
-/// Empty when an address that matters is not known.
+/// Empty when an address that matters is unknown.
 std::vector<std::optional<uint64_t>> GpHalves::targets_of(const HalfGroup& group,
                                                           HalfTracer& tracer) const {
   const std::vector<uint64_t> highs = values_of(group.highs);
@@ -187,7 +187,7 @@ std::vector<std::optional<uint64_t>> GpHalves::targets_of(const HalfGroup& group
   std::vector<std::optional<uint64_t>> targets(group.highs.size() + group.lows.size());
   for (size_t i = 0; i < group.lows.size(); ++i) {
     const Half& low = group.lows[i];
-    // Data stays where it is: only addresses that may be tables matter.
+    // Data stays in place: only addresses that may be tables matter.
     if (!group.moving && std::ranges::none_of(highs, [&](uint64_t high) {
           return is_table(target_of(group, high + low.value));
         }))
@@ -207,7 +207,7 @@ std::vector<std::optional<uint64_t>> GpHalves::targets_of(const HalfGroup& group
   return targets;
 }
 
-/// False when an address is not known; nothing was changed then.
+/// False when an address is unknown; nothing has changed in that case.
 bool GpHalves::settle(const HalfGroup& group, HalfTracer& tracer) {
   const auto targets = targets_of(group, tracer);
   if (targets.empty()) return false;

@@ -34,21 +34,21 @@ struct Half {
 /// input sections of one object that went to the same output section may use the same wrong addend.
 struct HalfGroup {
   std::span<const Half> highs, lows;  // by place
-  std::vector<uint64_t> sums;         // each upper with each lower half: distinct, sorted
+  std::vector<uint64_t> sums;         // of each upper with each lower half: distinct, sorted
   bool moving = false;                // refers to code or unwind tables
 
   const Half& front() const { return highs.empty() ? lows.front() : highs.front(); }
 };
 
-/// find_references() calls the steps, in this order.
+/// find_references() calls the steps in this order.
 class GpHalves {
  public:
   explicit GpHalves(Lifter& lifter) : lifter_(lifter) {}
 
-  /// Makes references of all groups with one address. Of other groups, notes the tables to which
+  /// Makes references of all groups with one address. For other groups, notes the tables to which
   /// they may refer.
   void find();
-  /// Keeps in place what procedures with unknown gp refer to.
+  /// Keeps in place everything to which procedures with unknown gp refer.
   void keep_unknown(WordGps& gps) const;
   /// Settles the other groups, once all other references of the program are found.
   void settle();

@@ -1,7 +1,8 @@
 // Which pieces are one procedure.
 //
-// Pieces that the compiler split off (NAME.cold, or landing pads that an LSDA places in another
-// piece) and fragments of an earlier rewriting join the procedure that they came from.
+// Two kinds of pieces join the procedure that they came from: pieces that the compiler split off
+// (NAME.cold, or landing pads that an LSDA places in another piece), and fragments of an earlier
+// rewriting.
 //
 // Example: f and f.cold of one source file are one procedure with two ranges.
 
@@ -23,7 +24,7 @@ std::string_view split_from(std::string_view name) {
   return rest.empty() || number ? name.substr(0, at) : std::string_view{};
 }
 
-/// The pieces that start at procedures with the names that parts were split from.
+/// The pieces that start at procedures from whose names parts were split.
 class SplitProcedures {
  public:
   SplitProcedures(const Lifter& lifter, const std::vector<Piece>& pieces,
@@ -42,8 +43,8 @@ class SplitProcedures {
     }
   }
 
-  /// The piece of the procedure that `part`, a symbol's name, was split from: in the same source
-  /// file, or the only one of its name. kNone: not known. Example: libgcc has two
+  /// The piece of the procedure that `part`, a symbol's name, was split from: the procedure of the
+  /// same source file, or the only procedure of that name. kNone: unknown. Example: libgcc has two
   /// read_encoded_value_with_base, in two files, each with a part
   /// read_encoded_value_with_base.cold.
   uint32_t parent(std::string_view part, uint32_t symbol) const {
@@ -63,7 +64,7 @@ class SplitProcedures {
  private:
   static constexpr uint32_t kSeveral = kNone - 1;
   struct Named {
-    uint32_t file;  // its symbol; 0: a procedure of all files
+    uint32_t file;  // the symbol of its source file; 0: a procedure of all files
     uint32_t piece;
   };
   std::unordered_map<std::string_view, std::vector<Named>> by_name_;
@@ -113,7 +114,7 @@ Ownership join_pieces(const Lifter& lifter, const std::vector<Piece>& pieces) {
   Ownership owner(pieces.size());
   join_fragments(lifter, pieces, owner);
   join_compiler_splits(lifter, pieces, owner);
-  join_landing_pads(lifter, pieces, owner);  // last: cannot tell which piece has the entry
+  join_landing_pads(lifter, pieces, owner);  // last: cannot know which piece has the entry
   return owner;
 }
 

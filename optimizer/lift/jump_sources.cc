@@ -1,16 +1,16 @@
-// Where the addresses to which indirect jumps go come from.
+// Where the target addresses of indirect jumps come from.
 //
 // Where instructions hold whole addresses, an indirect jump may lead to all labels of its procedure
-// whose addresses are kept: as whole words, or as distances from their table. That is right as
-// long as emission writes all these words again. A sum of anything else is wrong as soon as its
-// parts do not move together: the distance between two labels that the assembler computed has no
-// relocation.
+// whose addresses are kept: as whole words, or as distances from their table. That is right as long
+// as emission writes all these words again. A sum of other parts is wrong as soon as the parts do
+// not move together: the distance between two labels that the assembler computed has no relocation.
 //
-// So the register of the jump is followed back over all paths. What ends a path is known to be
-// whole: a load, an address that an instruction forms, a number, what a caller passes or a callee
-// returns. A sum is understood where one of its parts is, on all paths, the address of a table of
-// distances. A label that only indirect jumps lead to ends a path if another path finds the table;
-// else registers keep their values from any of the jumps to the label.
+// So the register of the jump is followed back over all paths. The definition that ends a path
+// gives a whole address: a load, an address that an instruction forms, a number, a value that a
+// caller passes or a callee returns. A sum is understood where one of its parts is, on all paths,
+// the address of a table of distances. A label to which only indirect jumps lead ends a path if
+// another path finds the table; otherwise registers keep their values from any of the jumps to the
+// label.
 //
 // Example: "lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax": rax is a
 // sum with rdx, which holds the address of a table whose words have relocations. In "mov
@@ -62,8 +62,8 @@ std::vector<Register> JumpSources::plain_uses(const Operands& operands) const {
 
 /// Follows values back to the instructions that define them. define(instruction, place, next) adds
 /// to `next` the registers that the definition passes on; the search ends when it returns false.
-/// Paths also end at calls that change the register, at the entry, and at labels to which nothing
-/// known leads. False when the search ended early.
+/// Paths also end at calls that change the register, at the entry, and at labels to which no known
+/// edge leads. False when the search ended early.
 template <typename F>
 bool JumpSources::follow(Walk& walk, const std::vector<Place>& from, F define) {
   if (predecessors_.empty()) find_predecessors();
@@ -109,8 +109,8 @@ bool JumpSources::follow(Walk& walk, const std::vector<Place>& from, F define) {
   return true;
 }
 
-/// Follows the values that the registers have at the jumps, and so on for labels on the way, until
-/// a path ends at a definition.
+/// Follows the values that the registers have at the jumps, and repeats this for labels on the way,
+/// until a path ends at a definition.
 template <typename F>
 bool JumpSources::follow_from_jumps(Registers registers, F define) {
   complete_ = false;
@@ -167,7 +167,8 @@ const std::optional<std::vector<uint64_t>>& JumpSources::tables_from_jumps(
   return known->second;
 }
 
-/// What a definition of a table's address passes on. False when it makes no such address.
+/// The registers that a definition of a table's address passes on. False when it makes no such
+/// address.
 bool JumpSources::define_table(const Instruction& instruction, std::vector<Register>& next,
                                std::vector<uint64_t>& tables, bool& found) const {
   const uint64_t at = program_.origin_base + instruction.origin;
@@ -233,8 +234,8 @@ const JumpSources::Sources& JumpSources::from_jumps(const Registers& registers) 
   return sources;
 }
 
-/// What a definition of a jump's target passes on. `only_tables` becomes false where the target is
-/// anything but an entry of a table.
+/// The registers that a definition of a jump's target passes on. `only_tables` becomes false where
+/// the target is not an entry of a table.
 bool JumpSources::define_target(const Instruction& instruction, const Place& place,
                                 std::vector<Register>& next, Sources& sources, bool& only_tables) {
   const bool forms = lifter_.machine.whole->forms_address(instruction);
@@ -266,7 +267,7 @@ bool JumpSources::define_target(const Instruction& instruction, const Place& pla
   const bool sum_of_table = std::ranges::any_of(parts, [&](Register r) {
     const bool complete = complete_;
     const bool found = is_table({place.block, place.index, r}, sources.tables);
-    if (!found) complete_ = complete;  // the other part of the sum may tell
+    if (!found) complete_ = complete;  // the other part of the sum may decide
     return found;
   });
   only_tables &= sum_of_table;

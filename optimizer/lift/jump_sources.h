@@ -1,5 +1,5 @@
 #pragma once
-// Where the addresses to which indirect jumps go come from. Private to this folder; see
+// Where the target addresses of indirect jumps come from. Private to this folder; see
 // jump_sources.cc.
 
 #include <compare>
@@ -13,7 +13,7 @@
 
 namespace respike {
 
-/// Follows the registers of one procedure's indirect jumps back to where their values come from.
+/// Follows the registers of one procedure's indirect jumps back to the sources of their values.
 class JumpSources {
  public:
   /// `bases`: the addresses of tables of distances, sorted.
@@ -26,20 +26,20 @@ class JumpSources {
         effort_(effort) {}
 
   struct Sources {
-    bool unknown_sum = false;  // of anything but a table's address and an entry
+    bool unknown_sum = false;  // not the sum of a table's address and an entry
     bool memory = false;       // loaded from an address that a register holds
-    // Addresses of the words from which it is loaded otherwise, but for words_at_labels().
+    // Addresses of the words from which it is loaded in other ways, except for words_at_labels().
     std::vector<uint64_t> words;
     // The jump goes to entries of tables with these addresses and nowhere else; empty: not known.
     std::vector<uint64_t> tables;
   };
   Sources of(BlockId jump);
-  /// The addresses of words from which values come that jumps find at labels: for all jumps that
-  /// of() was asked for, together, since many jumps find the same words.
+  /// The addresses of words whose values jumps find at labels. The result covers all jumps that
+  /// of() was called for, since many jumps find the same words.
   std::vector<uint64_t> words_at_labels() const;
 
  private:
-  /// A register's value in front of instruction `index` of the block.
+  /// A register's value before instruction `index` of the block.
   struct Place {
     BlockId block;
     uint32_t index;
@@ -76,11 +76,12 @@ class JumpSources {
   const Procedure& procedure_;
   const std::vector<uint64_t>& bases_;
   Effort& effort_;
-  std::vector<std::vector<BlockId>> predecessors_;  // but over edges of indirect jumps, exceptions
+  std::vector<std::vector<BlockId>> predecessors_;  // but not over indirect or exception edges
   std::vector<BlockId> jumps_;                      // blocks that end with an indirect jump
   std::vector<bool> has_other_ways_;  // by block: edges that are not in predecessors_ lead to it
   bool complete_ = true;              // all paths that were followed ended at definitions
-  // What registers may hold where any of the jumps goes to a label. Many jumps ask for the same.
+  // The values that registers may hold where any of the jumps goes to a label. Many jumps ask for
+  // the same registers.
   std::map<Registers, Sources> from_jumps_;
   std::map<Registers, std::optional<std::vector<uint64_t>>> tables_from_jumps_;
 };

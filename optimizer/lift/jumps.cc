@@ -1,19 +1,19 @@
 // Where indirect jumps lead, once all other edges of the procedure exist.
 //
-// An indirect jump goes through a jump table (found by following the jump's register back to the
-// load of a table's address, along the edges that are known by then), or to labels whose addresses
-// were taken (computed goto), or it leaves the procedure (a tail call, a goto into the procedure
-// around it). Labels that are reached by their distance to another label cannot be found: an
-// address that was added up or came back from a call, or a block to which nothing leads, gives them
-// away.
+// An indirect jump has three kinds of targets. It goes through a jump table, found by following the
+// jump's register back to the load of a table's address, along the edges known so far. Or it goes
+// to labels whose addresses were taken (computed goto). Or it leaves the procedure (a tail call, a
+// goto into the procedure around it). Labels that are reached by their distance to another label
+// cannot be found; an address that was added up or came back from a call, or a block to which
+// nothing leads, is a sign of such labels.
 //
 // Example: "s4addq a0, t1, t1; ldl t0, 0(t1); addq t0, gp, t0; jmp (t0)": t0 comes from t1, and t1
-// from the instructions in front that form the address of the table.
+// from the instructions before, which form the address of the table.
 //
 // Calls end blocks. Registers are followed across calls only where calls.h says that they survive:
 // a table found in a register that the call changed would not be the jump's table.
 //
-// Where tables hold whole addresses, nothing in front of the jump shows an entry of a table, so all
+// Where tables hold whole addresses, nothing before the jump shows an entry of a table, so all
 // paths to the jump count. In a loop around the jump some of these paths come from the table's own
 // targets: see assume_tables().
 
@@ -72,8 +72,8 @@ class JumpConnector {
     return program_.origin_base + instruction.origin;
   }
 
-  /// Places inside of the procedure whose addresses are kept are labels if some jump may go to
-  /// labels; else they may as well be data.
+  /// Places within the procedure whose addresses are kept are labels if some jump may go to labels;
+  /// otherwise they may be data.
   void check_labels() {
     for (const BasicBlock& block : procedure_.blocks)
       if (block.has(BasicBlock::kMayLeave)) return;
@@ -96,8 +96,8 @@ class JumpConnector {
     std::vector<uint64_t> tables = tables_of(id, complete);
     if (std::erase_if(tables, [&](uint64_t table) { return !is_jump_table(table); }) != 0)
       complete = false;
-    // Where a path leads to no table, the jump may use any table; or none, if it does not jump to a
-    // table's entry.
+    // Where a path leads to no table, the jump may use any table; or no table, if its target is not
+    // a table's entry.
     if (tables.empty() ? adds_gp(block) : !complete) tables = all_tables();
     const bool table_only = !tables.empty() && (complete || adds_gp(block));
     if (table_only) return add_tables(id, tables, {}, complete);
@@ -137,13 +137,14 @@ class JumpConnector {
     return lifter_.machine.abi.jump_table_entry == RelocationRole::address32;
   }
 
-  /// Assumes that the jumps that form the address of a table lead to targets of such tables and
-  /// nowhere else, adds the jumps to the predecessors of these targets, and checks whether then all
-  /// paths to each of these jumps come from the table. If so, the assumption is right: the first
-  /// jump of a run is on a path without jumps, and each later one on a path whose jumps did what
-  /// was assumed. Example: a loop around a `switch` comes back from the cases of the switch.
+  /// Assumes that the jumps that form the address of a table lead only to targets of such tables,
+  /// and adds the jumps to the predecessors of these targets. Then checks that all paths to each of
+  /// these jumps come from the table. If they do, the assumption is right, by induction over a run
+  /// of the program: the first jump is on a path without jumps, and each later jump is on a path
+  /// whose jumps did what was assumed. Example: a loop around a `switch` comes back from the cases
+  /// of the switch.
   ///
-  /// False when the check fails, or when labels have their addresses elsewhere, too.
+  /// False when the check fails, or when labels have their addresses elsewhere as well.
   bool assume_tables() {
     const Effort before = effort_;
     const bool right = add_assumed_predecessors() && assumption_holds();
@@ -199,8 +200,8 @@ class JumpConnector {
   /// Whether control comes to a block from outside of the procedure.
   bool is_entered(BlockId id) const { return id == 0 || (marks_of(id) & kEntryMark) != 0; }
 
-  /// Whether it is certain that a jump not through a table leads to the labels or, if there are
-  /// none, out of the procedure.
+  /// Whether a jump that uses no table certainly leads to the labels or, if there are none, out of
+  /// the procedure.
   bool is_understood(BlockId jump, const std::vector<BlockId>& labels) {
     LabelTracer tracer(lifter_, id_, predecessors_, jumps_, labels, effort_);
     if (!tracer.jumps_to_stored_address(jump)) return false;
@@ -215,7 +216,7 @@ class JumpConnector {
     return pv && std::find(operands.registers, end, *pv) != end;
   }
 
-  /// The blocks whose addresses are taken, but not as entries.
+  /// The blocks whose addresses are taken, except as entries of tables.
   const std::vector<BlockId>& taken_labels() {
     if (!labels_) {
       labels_.emplace();
@@ -271,7 +272,7 @@ class JumpConnector {
       }
       const size_t found = tables.size();
       const bool ended = follow_back(procedure_.blocks[id], wanted, tables);
-      // On a path that ends without a table the address came through memory, or from elsewhere.
+      // On a path that ends without a table, the address came through memory or from outside.
       if (tables.size() == found &&
           (ended || predecessors_[id].empty() || (has_address_tables() && is_entered(id))))
         complete = false;
@@ -300,7 +301,7 @@ class JumpConnector {
   }
 
   /// Follows one block backwards. True when the path ends: a table was found, or no register is
-  /// wanted any more.
+  /// wanted.
   bool follow_back(const BasicBlock& block, std::set<Register>& wanted,
                    std::vector<uint64_t>& tables) const {
     for (uint32_t i = block.instructions.size(); i-- > 0;) {
@@ -334,8 +335,8 @@ class JumpConnector {
   }
 
   /// Whether code to which nothing known leads follows a jump. It may be a label that is reached by
-  /// adding a distance to another label: its own address is kept nowhere. A procedure that an
-  /// earlier rewriting moved has no such label, though dead code in it may have lost the code
+  /// adding a distance to another label, so that its own address is kept nowhere. A procedure that
+  /// an earlier rewriting moved has no such label, but in it dead code may have lost the code
   /// before it.
   bool has_hidden_label() const {
     if (!Effort::spend(effort_.instructions, procedure_.blocks.size())) return true;
@@ -352,8 +353,8 @@ class JumpConnector {
     return false;
   }
 
-  /// Whether the jump's register is an offset to which gp was added: an entry of a table, even
-  /// where the table's address comes through memory.
+  /// Whether the jump's register is an offset to which gp was added. Then it is an entry of a
+  /// table, even where the table's address comes through memory.
   bool adds_gp(const BasicBlock& block) const {
     const Operands jump = lifter_.machine.operands(block.instructions.back());
     const auto gp = lifter_.machine.global_pointer();
@@ -377,7 +378,7 @@ class JumpConnector {
     return tables;
   }
 
-  /// The tables whose addresses the procedure forms, each as often as its address is formed.
+  /// The tables whose addresses the procedure forms, once for each place that forms the address.
   std::vector<uint64_t> formed_tables() {
     std::vector<uint64_t> tables;
     for (uint32_t index : ranges_) {
@@ -395,7 +396,7 @@ class JumpConnector {
     return tables;
   }
 
-  /// `certain`: the jump uses these tables, and nothing else.
+  /// `certain`: the jump uses only these tables.
   void add_tables(BlockId jump, const std::vector<uint64_t>& tables, std::vector<BlockId> targets,
                   bool certain) {
     BasicBlock& block = procedure_.blocks[jump];
@@ -418,7 +419,7 @@ class JumpConnector {
   }
 
   /// Where jump tables hold whole addresses, other words look like entries: pointers, perhaps to
-  /// labels, or addresses of procedures. The first two entries of a jump table lead into the
+  /// labels, or addresses of procedures. In a jump table the first two entries lead into the
   /// procedure.
   bool is_jump_table(uint64_t address) const {
     if (!has_address_tables()) return true;
@@ -462,8 +463,8 @@ class JumpConnector {
           {.address = address, .entries = static_cast<uint32_t>(entries.size())});
   }
 
-  /// Finds the tables that belong to one jump: no other jump uses them, no other procedure forms
-  /// their addresses, and the same is true of all tables of the jump.
+  /// Finds the tables that belong to one jump: the jump does not share any of its tables with
+  /// another jump, and no other procedure forms their addresses.
   void find_owners() {
     if (!lifter_.knows_users_of_tables) return;
     const std::vector<uint64_t> here = formed_tables();

@@ -8,8 +8,8 @@
 
 namespace respike {
 
-/// What tracing indirect jumps may cost in all: hostile code has many jumps, each of which may come
-/// from everywhere or go to everywhere. Real programs stay far below.
+/// What tracing indirect jumps may cost in total: hostile code has many jumps, each of which may
+/// come from everywhere or go to everywhere. Real programs stay far below this limit.
 struct Effort {
   explicit Effort(const Lifter& lifter) {
     for (const CodeSection& code : lifter.code) {
@@ -17,8 +17,8 @@ struct Effort {
       edges += 4 * code.marks.size();
     }
   }
-  /// What each part of the procedures may spend. Few parts have large procedures: in all, the parts
-  /// may spend four times as much.
+  /// The budget of each part of the procedures. Few parts have large procedures, so together the
+  /// parts may spend four times as much.
   Effort share_of_part() const {
     constexpr uint64_t kLess = 4;
     Effort share = *this;
@@ -26,7 +26,7 @@ struct Effort {
     share.edges /= kLess;
     return share;
   }
-  /// Whether `amount` was left. Once it was not, nothing is left.
+  /// Whether `amount` was left. If it was not, the budget becomes 0.
   static bool spend(uint64_t& budget, uint64_t amount) {
     const bool enough = amount <= budget;
     budget = enough ? budget - amount : 0;
@@ -38,7 +38,7 @@ struct Effort {
 };
 
 /// `ranges`: the ranges of the procedure, as indices of Program::ranges. All other edges of all
-/// procedures exist. A jump that is not understood makes the procedure opaque.
+/// procedures must exist. A jump that is not understood makes the procedure opaque.
 void connect_jumps(Lifter& lifter, ProcedureId id, std::span<const uint32_t> ranges,
                    Effort& effort);
 

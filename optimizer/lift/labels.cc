@@ -4,15 +4,15 @@
 // formed or stored in data, where emission changes it. A value computed from the address, such as
 // the address of another label by their distance, would be wrong.
 //
-// Backwards: the register of a jump is followed to where its value comes from, over all paths and
-// through the stack. Forwards: each address of a label that an instruction forms is followed
-// likewise, to see that it is only passed on. A store whose place cannot be told apart from others
-// counts as arithmetic, since the search cannot see what happens to the address there.
+// Backwards: the register of a jump is followed to the source of its value, over all paths and
+// through the stack. Forwards: each address of a label that an instruction forms is followed in the
+// same way, to see that it is only passed on. A store whose place cannot be distinguished from
+// others counts as arithmetic, since the search cannot see what happens to the address there.
 //
 // Example: "goto *table[op]" loads a whole address from data: passed on. "goto *(&&base +
 // distance[op])" adds to the address of base: not passed on.
 //
-// Limits: data is believed to hold whole addresses, and so are values that a caller passes in.
+// Limits: words of data and values that a caller passes in are assumed to be whole addresses.
 
 #include "optimizer/lift/labels.h"
 
@@ -65,7 +65,7 @@ bool LabelTracer::jumps_to_stored_address(BlockId jump) {
 }
 
 /// Follows a register backwards through a block. `sources`: the registers that hold its value where
-/// the blocks before end, or where the value was stored to the stack. False when the value is
+/// the predecessors end, or where the value was stored to the stack. False when the value is
 /// computed.
 bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
   const BasicBlock& block = procedure_.blocks[wanted.block];
@@ -115,8 +115,8 @@ bool LabelTracer::passes_on(const Place& wanted, std::vector<Place>& sources) {
   return true;
 }
 
-/// The registers stored to the place on the stack that `load` reads; memory elsewhere is believed.
-/// Where the procedure has two registers for its frame, their distance is not known.
+/// The registers stored to the place on the stack that `load` reads; other memory is trusted. Where
+/// the procedure has two registers for its frame, the distance between the two is unknown.
 bool LabelTracer::find_stores(const Instruction& load, std::vector<Place>& sources) {
   const Operands loaded = lifter_.machine.operands(load);
   if (loaded.uses != 1 || load.has_reference() || !is_frame_register(loaded.registers[0]))
@@ -166,7 +166,7 @@ bool LabelTracer::are_passed_on() {
 }
 
 /// Follows a label's address through a block. `next`: further places that hold the address. False
-/// when the address is not only passed on.
+/// when the address is used for more than passing it on.
 bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
   const BasicBlock& block = procedure_.blocks[from.block];
   const auto& list = block.instructions;
@@ -183,7 +183,8 @@ bool LabelTracer::follow(const Place& from, std::vector<Place>& next) {
     if (defines(operands, from.value)) return true;
   }
   const ControlFlow flow = lifter_.machine.facts(list.back()).flow;
-  // What a call does with its arguments is not looked at, but its result is (see from_call()).
+  // The search does not look into what a callee does with its arguments, but does follow the result
+  // (see from_call()).
   if (is_call(flow) && !Survivors(lifter_, procedure_, block, effort_).contains(from.value))
     return true;
   const auto go_to = [&](BlockId to) { next.push_back({to, 0, from.value}); };
@@ -252,8 +253,8 @@ bool LabelTracer::find_loads(const Instruction& store, Register base, std::vecto
 /// Whether `r` is the stack pointer, or the register to which the entry copies it.
 bool LabelTracer::is_frame_register(Register r) {
   if (!frame_registers_) {
-    // Every jump has a tracer of its own. Without effort left, the rest of the tracer gives up,
-    // too.
+    // Every jump has a tracer of its own. Without effort left, the rest of this tracer gives up as
+    // well.
     if (!Effort::spend(effort_.instructions, procedure_.blocks.front().instructions.size()))
       return true;
     const Register sp = lifter_.machine.abi.stack_pointer;

@@ -1,6 +1,6 @@
 #pragma once
-// Whether addresses of labels inside of a procedure (computed goto) are only passed on, or computed
-// with. Private to this folder.
+// Whether addresses of labels in a procedure (computed goto) are only passed on, or computed with.
+// Private to this folder.
 
 #include <compare>
 #include <cstdint>
@@ -16,8 +16,8 @@ class LabelTracer {
  public:
   using Blocks = std::vector<BlockId>;
 
-  /// `predecessors`: over all edges but edges of indirect jumps and exceptions. `jumps`: the blocks
-  /// that end with an indirect jump. `labels`: the blocks to which such a jump may lead.
+  /// `predecessors`: over all edges except edges of indirect jumps and exceptions. `jumps`: the
+  /// blocks that end with an indirect jump. `labels`: the blocks to which such a jump may lead.
   LabelTracer(const Lifter& lifter, ProcedureId id, const std::vector<Blocks>& predecessors,
               const Blocks& jumps, const Blocks& labels, Effort& effort)
       : lifter_(lifter),
@@ -35,11 +35,11 @@ class LabelTracer {
   bool from_call() const { return from_call_; }
 
   /// Whether the addresses of labels that the procedure forms are only passed on: in registers,
-  /// through places of the stack that can be told apart, to jumps and to calls.
+  /// through distinguishable places of the stack, to jumps and to calls.
   bool are_passed_on();
 
  private:
-  /// A register's value in front of instruction `index` of the block.
+  /// A register's value before instruction `index` of the block.
   struct Place {
     BlockId block;
     uint32_t index;

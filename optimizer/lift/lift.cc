@@ -1,12 +1,12 @@
 // Lifting: from an image to procedures, blocks, edges and symbolic references.
 //
-// Relocations kept by the linker say where addresses of code are, symbols and unwind tables say
-// where procedures are; direct branches are decoded. Then there is one step per question: which
-// ranges of code exist, where blocks start, what refers to what, what follows what. A procedure
-// that is not fully understood becomes opaque, with a reason, and the other procedures go on.
+// Kept relocations say where addresses of code are. Symbols and unwind tables say where procedures
+// are. Direct branches are decoded. Then there is one step per question: which ranges of code
+// exist, where blocks start, what refers to what, what follows what. A procedure that is not fully
+// understood becomes opaque, with a reason; lifting goes on with the other procedures.
 //
-// Example: `image info` says "unknown indirect jump at 0x120001a30" of an opaque procedure;
-// jumps.cc said so.
+// Example: `image info` says "unknown indirect jump at 0x120001a30" about an opaque procedure; the
+// reason comes from jumps.cc.
 //
 // All lookups by address are binary searches in sorted vectors; time is n log n with a tiny log
 // part, memory one Instruction per unit of code, which blocks then use in place.
@@ -90,7 +90,7 @@ std::optional<uint64_t> Lifter::resolve_flow(uint64_t address) const {
     const size_t behind = program.range_index.starts_up_to(program.ranges, address);
     const uint64_t end = behind < program.ranges.size()
                              ? std::min(program.ranges[behind].start, section->end)
-                             : section->end;  // the code there changes meanwhile
+                             : section->end;  // in the next range other threads change code
     const auto leads_to = machine.stubs->target(code_in(address, end), address);
     if (!leads_to) break;
     address = *leads_to;
@@ -113,7 +113,7 @@ void Lifter::keep_way_from(uint64_t address, const char* reason) {
     program.kept.emplace_back(address, section->end);
     return;
   }
-  // A place in the middle of a no-op makes sense together with the whole no-op only.
+  // A place in the middle of a no-op makes sense only together with the whole no-op.
   const uint64_t no_ops = nops_before[static_cast<size_t>(next - program.ranges.begin())];
   program.kept.emplace_back(std::min(address, no_ops), next->start);
   pin(program[next->procedure], reason);
@@ -182,9 +182,9 @@ struct Stretch {
   std::span<const uint8_t> bytes;
 };
 
-/// The code of a section. Where instructions have variable length, padding may not decode as what
-/// it is: each symbol of a procedure starts anew, as does each label, which hand-written procedures
-/// often are.
+/// The code of a section. Where instructions have variable length, padding may decode as other
+/// instructions. So decoding starts anew at each symbol of a procedure, and at each label, since
+/// labels often name hand-written procedures.
 std::vector<Stretch> stretches_of(const Lifter& lifter, const CodeSection& code) {
   std::vector<uint64_t> starts = {code.start, code.end};
   if (!lifter.machine.codec.groups.fixed())
@@ -202,7 +202,7 @@ std::vector<Stretch> stretches_of(const Lifter& lifter, const CodeSection& code)
   return stretches;
 }
 
-/// The lengths of the instructions of a section, one after the other.
+/// The lengths of the instructions of a section, in order.
 std::vector<uint8_t> lengths_of(const Codec& codec, std::span<const Stretch> stretches) {
   std::vector<std::vector<uint8_t>> parts(stretches.size());
   parallel_for(stretches.size(), [&](size_t i) {
@@ -215,7 +215,7 @@ std::vector<uint8_t> lengths_of(const Codec& codec, std::span<const Stretch> str
   return lengths;
 }
 
-/// Where the instructions of these sections, which are in the order of their addresses, stand.
+/// The places of the instructions of these sections, which are in the order of their addresses.
 CodeMap make_map(const Lifter& lifter) {
   const Codec& codec = lifter.machine.codec;
   if (codec.groups.fixed()) return CodeMap(codec.groups);
@@ -273,7 +273,7 @@ void decode_code(Lifter& lifter) {
 }
 
 /// Keeps the unwind information of code in no procedure, and unwind information that is not
-/// understood: it is written back as it is.
+/// understood: it is written back unchanged.
 void keep_foreign_fdes(Lifter& lifter) {
   for (Fde& fde : lifter.unwind.fdes)
     if (lifter.code_at(fde.start) == nullptr || is_opaque(lifter.unwind.tables, fde))

@@ -1,6 +1,6 @@
 #pragma once
 // State shared by the steps of lift(); private to this folder. The steps run in the order of the
-// functions at the end of this file, each in a file of its own or a part of a file.
+// functions at the end of this file; each step is a file or a part of a file.
 
 #include <cstdint>
 #include <functional>
@@ -27,7 +27,7 @@ struct CodeSection {
   uint64_t end = 0;
   const CodeMap* map = nullptr;
   uint64_t first = 0;  // number in `map` of the first instruction
-  // Where lengths vary and the map has to search: what the origins of instructions count from.
+  // Where lengths vary and the map has to search: the base of the origins of instructions.
   std::optional<uint64_t> origin_base = std::nullopt;
   Instruction* instructions = nullptr;
   std::vector<uint8_t> marks;
@@ -46,7 +46,7 @@ enum Mark : uint8_t {
   kAddressTakenMark = 4,
   kLandingPadMark = 8,
   kEntryMark = 16,
-  kLabelMark = 32,  // the address is kept elsewhere than in a jump table
+  kLabelMark = 32,  // the address is kept outside of jump tables
 };
 
 /// A reference by an instruction, before blocks exist.
@@ -57,14 +57,14 @@ struct FoundReference {
   ReferenceKind kind{};
 };
 
-/// An operand that an instruction finds by the distance from its own place.
+/// An operand that an instruction finds by its distance from the instruction.
 struct DistantOperand {
   uint64_t place = 0;   // the instruction
   uint64_t target = 0;  // address of the operand
-  bool forms = false;   // the instruction forms the address, and reads nothing there
+  bool forms = false;   // the instruction only forms the address, without reading there
 };
 
-/// An address of data that an instruction forms; by these addresses jump tables are found.
+/// An address of data that an instruction forms. Jump tables are found by these addresses.
 struct TableReference {
   uint64_t place = 0;
   uint64_t table = 0;
@@ -89,14 +89,14 @@ struct Lifter {
   std::vector<uint64_t> table_starts;            // addresses of jump tables, sorted
   bool knows_users_of_tables = false;            // all code that forms their addresses is known
   std::vector<uint64_t> table_words;             // addresses of gp-relative words of data, sorted
-  std::vector<uint64_t> held_data;     // addresses of data from which words may count, too
+  std::vector<uint64_t> held_data;               // addresses of data that words may also count from
   std::vector<uint64_t> label_loads;   // places that load the address of a label in their procedure
   std::vector<ProcedureId> data;       // procedures that are data rather than code, sorted
   std::vector<uint64_t> border_words;  // addresses of words that hold the end of a section
   std::vector<uint64_t> all_gps;       // gps that some procedure may use, the most frequent first
   std::vector<bool> gp_unknown;        // per procedure: its gp can only be guessed
   bool several_gps = false;            // it matters which gp a procedure has
-  std::vector<uint64_t> nops_before;   // per range: from here to its start there are only no-ops
+  std::vector<uint64_t> nops_before;   // per range: only no-ops lie from this address to its start
   std::vector<std::vector<uint64_t>> landing_pads;  // per procedure, parallel to call_sites
 
   const CodeMap& map() const { return program.map; }
@@ -117,18 +117,19 @@ struct Lifter {
   }
   void mark(uint64_t address, unsigned marks);
   uint8_t marks_at(uint64_t address) const;
-  /// The bytes from an instruction of the input on.
+  /// The bytes of the image from an instruction of the input onwards.
   std::span<const uint8_t> bytes_of(const Instruction& instruction) const;
-  /// Whether nothing but padding (no-ops, zero bytes) lies in [start, end).
+  /// Whether only padding (no-ops, zero bytes) lies in [start, end).
   bool is_padding(uint64_t start, uint64_t end) const;
   /// Index of the range that holds `address`, or kNone.
   uint32_t range_at(uint64_t address) const { return respike::range_at(program, address); }
-  /// Control may come to `address` in a way that is not understood: the code there stays. Outside
-  /// of all procedures so does everything up to the next one, which stays, too.
+  /// Control may come to `address` in a way that is not understood, so the code there stays. If the
+  /// address is outside of all procedures, everything up to the next procedure stays, and so does
+  /// that procedure.
   void keep_way_from(uint64_t address, const char* reason);
-  /// Where control that arrives at `address` goes: to the address itself when it is in a procedure,
-  /// to the end of a far branch when it is a stub of a far branch, else to the next procedure
-  /// behind padding; nullopt when there is no procedure.
+  /// Where control that arrives at `address` goes: to the address itself when it is in a procedure;
+  /// to the end of a far branch when it is a stub of the far branch; otherwise to the next
+  /// procedure after padding. nullopt when there is no procedure.
   std::optional<uint64_t> resolve_flow(uint64_t address) const;
   bool is_code_symbol(uint32_t symbol) const;
   /// The kept relocation of code at `address` that has a role, or nullptr.
@@ -137,7 +138,7 @@ struct Lifter {
   bool is_entry_anchor(uint64_t anchor, uint64_t gp_load) const;
   uint64_t symbol_value(uint32_t symbol) const { return image.symbols[symbol].value; }
   void make_opaque(Procedure& procedure, std::string reason);
-  /// The same for the procedure that holds `address`, if any does.
+  /// The same for the procedure that holds `address`, if there is one.
   void make_opaque_at(uint64_t address, std::string reason);
   void pin(Procedure& procedure, std::string reason);
   uint64_t gp_of(const Procedure& procedure) const;
@@ -152,12 +153,12 @@ struct Lifter {
   }
 };
 
-/// The procedures are cut into this many parts, for threads to take.
+/// The procedures are cut into this many parts, which threads take.
 inline constexpr size_t kParts = 16;
 
 /// Calls work(part, arena, first, last) for the procedures [first, last) of each part, on several
-/// threads. `arena` belongs to the program, and serves this part alone; `work` may write to the
-/// part's procedures alone.
+/// threads. `arena` belongs to the program and serves only this part; `work` may write only to the
+/// part's procedures.
 void for_each_part(Program& program,
                    const std::function<void(size_t, Arena&, ProcedureId, ProcedureId)>& work);
 
@@ -174,13 +175,13 @@ void for_each_code_relocation(const Lifter& lifter, F f) {
     }
 }
 
-/// The gp to which references relative to gp are relative; see gp.cc.
+/// The gp of references relative to gp; see gp.cc.
 class WordGps {
  public:
   /// Uses Lifter::tables.
   explicit WordGps(Lifter& lifter);
 
-  /// The gp of the word of data at `word`, which holds `offset`; nullopt when it is not known.
+  /// The gp of the word of data at `word`, which holds `offset`; nullopt when it is unknown.
   std::optional<uint64_t> gp_of(uint64_t word, int64_t offset);
   /// Keeps in place the targets that `place` may refer to, by `offset` from an unknown gp.
   void keep_targets(uint64_t place, int64_t offset);
@@ -196,20 +197,20 @@ class WordGps {
 
   Lifter& lifter_;
   std::vector<User> users_;
-  uint64_t effort_ = 100'000'000;  // places that unknown references may lead to, in all
+  uint64_t effort_ = 100'000'000;  // places that unknown references may lead to, in total
   bool gave_up_ = false;           // effort_ did not suffice: everything is opaque
 };
 
 /// The places to which the register of the procedure value points where code computes gp from it,
-/// sorted: entries of procedures, by the gp that most of these loads agree on.
+/// sorted. They are entries of procedures, by the gp that most of these loads agree on.
 std::vector<uint64_t> entries_that_load_gp(const Lifter&);
 
 /// Addresses of code that code loads from the global offset table, or that pairs of halves near
-/// each other seem to form, sorted: before it is known which gp is in use where, and which halves
-/// belong together.
+/// each other seem to form, sorted. They are needed before it is known which gp is in use where,
+/// and which halves belong together.
 std::vector<uint64_t> likely_formed_addresses(const Lifter&);
 
-/// The entries that descriptors hold, in order; among them 0 and addresses of no code.
+/// The entries that descriptors hold, in order; some may be 0 or addresses outside of code.
 std::vector<uint64_t> descriptor_entries(const Lifter&);
 
 void decode_code(Lifter&);
@@ -226,7 +227,7 @@ void join_exception_tables(Program&);
 void connect_blocks(Lifter&);                 // edges, references, call sites, code pointers
 void keep_targets_of_opaque_code(Lifter&);    // pinned procedures, program.kept
 void check_landing_pads(Lifter&);             // procedures whose gp depends on a distance
-void find_returns(Program&, const Machine&);  // drops the edges behind calls that never return
+void find_returns(Program&, const Machine&);  // drops the edges after calls that never return
 void glue_sequences(Program&, const Machine&);
 void glue_epilogs(const Image&, Program&, const Machine&);
 void follow_stops(Program&, const Machine&);

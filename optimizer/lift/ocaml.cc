@@ -1,31 +1,31 @@
 // Code that OCaml's native compiler made, and the tables that its runtime reads.
 //
-// The compiler puts a label in front of the code of each unit and one behind, and a table in data
-// that holds the return address of each call, by which the garbage collector finds what frames on
-// the stack hold. A program has a table of all labels.
+// The compiler puts a label before the code of each unit and a label after it. In data it puts a
+// table with the return address of each call; by this table the garbage collector finds what frames
+// on the stack hold. A program has a table of all labels.
 //
 //     camlM__code_begin ... camlM__code_end     `.` or `$` instead of `__` in other versions
 //     camlM__frametable: .quad COUNT; .quad RETURN; .short SIZE, LIVE ...; .quad RETURN; ...
 //     caml_code_segments: .quad camlM__code_begin, camlM__code_end, ..., 0
 //
 // At the start the runtime takes the lowest and the highest of the labels for the ends of all OCaml
-// code: a closure can be written by Marshal, and an overflow of the stack becomes an exception,
-// only if the address of the code is between them. What is marshalled are distances from the first
-// label, and a hash of all the code's bytes, which must all be mapped. So the code of a program
-// moves together (Enclosure), and all its labels become the two ends of it. Where one procedure of
-// it has to stay, all stay. Code that is loaded later (natdynlink) stays, too: the runtime looks up
-// the labels of each unit by name.
+// code. Marshal can write a closure, and an overflow of the stack becomes an exception, only if the
+// address of the code is between these ends. Marshalled closures contain distances from the first
+// label and a hash of all the code's bytes, which must all be mapped. So the code of a program
+// moves together (Enclosure), and all its labels become its two ends. If one of its procedures has
+// to stay, all stay. Code that is loaded later (natdynlink) stays as well: the runtime looks up the
+// labels of each unit by name.
 //
-// Return addresses follow their calls. They are no labels to which something might jump. Code of
-// OCaml leaves frames by jumping to a handler, whose address it has pushed: this is the only use
-// for an address inside of a procedure, which such code forms. A handler is an entry: control comes
-// to it from everywhere. Calls follow no standard.
+// Return addresses follow their calls; they are not labels to which a jump might lead. OCaml code
+// leaves frames by jumping to a handler, whose address it has pushed. Such code forms an address
+// inside of a procedure only for this purpose. A handler is an entry: control comes to it from
+// everywhere. Calls follow no standard.
 //
 // Example: the array [| (fun x -> x + 1) |], of which `Marshal.to_string f [Closures]` is taken.
 //
-// Limits: the hash is another one than that of the original, so the one does not read closures that
-// the other wrote. Where the table is not understood (-function-sections, libraries), OCaml's code
-// stays, but code of C may move to between the labels.
+// Limits: the hash differs from that of the original, so neither program reads closures that the
+// other wrote. Where the table is not understood (-function-sections, libraries), OCaml's code
+// stays, but C code may move between the labels.
 //
 // Source: OCaml's runtime/startup_nat.c, codefrag.c, signals_nat.c, stack.h, backtrace_nat.c,
 // dynlink_nat.c, amd64.S; asmcomp/amd64/emit.mlp.
@@ -64,9 +64,9 @@ bool is_label(const Image& image, const Symbol& symbol) {
          (symbol.name.ends_with(kBegin) || symbol.name.ends_with(kEnd));
 }
 
-/// The code of each unit, and of the runtime in assembly, by their labels; or of the latter alone.
+/// The code of each unit, and of the runtime in assembly, by their labels; or only of the runtime.
 std::vector<OcamlExtent> labelled_code(const Image& image, bool runtime_alone) {
-  std::map<std::string_view, uint64_t> begins, ends;  // by the name in front of these words
+  std::map<std::string_view, uint64_t> begins, ends;  // by the name before these words
   for (const Symbol& symbol : image.symbols) {
     const std::string_view name = symbol.name;
     if (!is_label(image, symbol) || (runtime_alone && !name.starts_with(kRuntime))) continue;
@@ -103,9 +103,9 @@ std::vector<OcamlExtent> frame_tables_of(const Image& image) {
   return sorted(std::move(tables));
 }
 
-/// From the lowest start to the highest end; empty if other code than OCaml's is in between.
-/// Example: with -function-sections the runtime, written in C, is between the units and one that is
-/// empty, caml_hot.
+/// From the lowest start to the highest end; empty if code other than OCaml's lies in between.
+/// Example: with -function-sections the runtime, written in C, lies between the units and the empty
+/// unit caml_hot.
 OcamlExtent hull_of(std::vector<OcamlExtent> units) {
   constexpr uint64_t kPadding = 64;  // bytes between two units, at most
   units = sorted(std::move(units));
@@ -171,7 +171,7 @@ bool any_holds(const std::vector<OcamlExtent>& extents, uint64_t address) {
 Ocaml find_ocaml(const Image& image) {
   Ocaml ocaml;
   find_hull(image, ocaml);
-  // In an output the labels of the units follow single procedures, and the table tells more.
+  // In an output the labels of the units follow single procedures, and the table is more exact.
   ocaml.code = labelled_code(image, !ocaml.hull_words.empty());
   if (!ocaml.hull_words.empty()) ocaml.code.push_back(ocaml.hull);
   ocaml.code = sorted(std::move(ocaml.code));

@@ -24,8 +24,8 @@ struct Ocaml {
   std::vector<OcamlExtent> code;
   /// Tables of return addresses, in data; sorted.
   std::vector<OcamlExtent> frame_tables;
-  /// Of a program: all code of OCaml, from the lowest start of a unit to the highest end. The
-  /// program keeps starts and ends in words of data, which are here by address; `true`: an end.
+  /// In a program: all code of OCaml, from the lowest start of a unit to the highest end. Words of
+  /// data hold starts and ends of units; `hull_words` has these words by address; `true`: an end.
   OcamlExtent hull;
   std::vector<std::pair<uint64_t, bool>> hull_words;
 
@@ -37,16 +37,16 @@ Ocaml find_ocaml(const Image& image);
 /// program refers.
 bool is_ocaml_unit_label(const Lifter& lifter, const Symbol& symbol);
 
-/// Whether the word of data at `word` is a return address of OCaml's code that a frame table
-/// lists: `target` stands behind a call.
+/// Whether the word of data at `word` is a return address of OCaml's code that a frame table lists:
+/// `target` comes right after a call.
 bool is_ocaml_return_address(const Lifter& lifter, uint64_t word, uint64_t target);
-/// All of OCaml's code stays if the word, from which it is not certain how it tells of code, is in
-/// a frame table.
+/// Keeps all of OCaml's code in place if the word, which refers to code in an unknown way, is in a
+/// frame table.
 void keep_odd_frame_table(Lifter& lifter, uint64_t word);
 /// Whether the word is the start or the end of a unit in the table of a program.
 std::optional<bool> ocaml_hull_word(const Lifter& lifter, uint64_t word);
-/// Whether the instruction at `place` forms the address of a handler of exceptions, in its own
-/// procedure, and the next one pushes that address.
+/// Whether the instruction at `place` forms the address of an exception handler in its own
+/// procedure, and the next instruction pushes that address.
 bool forms_ocaml_handler(const Lifter& lifter, uint64_t place, uint64_t target);
 
 }  // namespace respike

@@ -1,20 +1,21 @@
-// What opaque code may lead to stays in place.
+// Code to which opaque code may lead stays in place.
 //
-// Problem: code that is not understood stays as it is, byte for byte, so everything that it leads
-// to by a distance has to stay, too, unless a kept relocation says which field holds the distance.
-// Where instructions have various lengths they may have been read from wrong places: nothing that
-// was decoded is certain, neither the starts of instructions nor the last one.
+// Problem: code that is not understood stays as it is, byte for byte. So all code to which it leads
+// by a distance has to stay as well, unless a kept relocation says which field holds the distance.
+// Where instructions have various lengths, they may have been decoded from wrong starts: none of
+// the decoded instructions is certain.
 //
-// Idea: an instruction may start at any byte of opaque code. Whatever a direct branch or an operand
-// that is relative to its instruction would lead to from there stays in place, and so does the code
-// behind the opaque code, into which control may run. Few distances lead into code by accident.
+// Idea: an instruction may start at any byte of opaque code. The code to which a direct branch, or
+// an operand relative to its instruction, would lead from there stays in place. So does the code
+// after the opaque code, into which control may run. Few distances lead into code by accident.
 //
-// Data in the text may be a table of distances of code, which assemblers leave without relocations,
-// too: what its words lead to stays, counted from each address at which the table may begin. And
-// an address right behind a procedure may be formed to measure or copy that procedure.
+// Data in the text may be a table of distances of code, which assemblers leave without relocations
+// as well. The code to which the table's words lead stays, counted from each address at which the
+// table may begin. And an address right after a procedure may be formed to measure or copy that
+// procedure.
 //
-// Example: clang's -fsanitize=function puts `jmp .+8` and six bytes of data in front of a function.
-// The data reads like the start of an instruction that swallows the function's first bytes.
+// Example: clang's -fsanitize=function puts `jmp .+8` and six bytes of data before a function. The
+// data reads like the start of an instruction that swallows the function's first bytes.
 
 #include <algorithm>
 #include <optional>
@@ -53,7 +54,7 @@ class OpaqueCode {
 
  private:
   /// A word that reads like a branch may be data. Where no relocation says that it is a branch, its
-  /// target stays in place, so that the word can stay as it is.
+  /// target stays in place, so the word can stay unchanged.
   void pin_unproven_targets() {
     for (Procedure& procedure : program_.procedures) {
       if (procedure.state != Procedure::State::opaque) continue;
@@ -69,7 +70,7 @@ class OpaqueCode {
         if (codec_.groups.fixed()) continue;
         const auto target = branch_target(place);
         if (!target || lifter_.range_at(*target) != kNone) continue;
-        lifter_.keep_way_from(*target, kMayLead);  // by way of padding
+        lifter_.keep_way_from(*target, kMayLead);  // through padding
         procedure.references[static_cast<uint32_t>(last.immediate)].target = {
             .where = CodeLocation::Where::address, .address = *target};
       }
@@ -90,14 +91,14 @@ class OpaqueCode {
     return section.contents.subspan(at - section.address);
   }
 
-  /// Where a direct branch leads whose bytes start at `at`; nullopt: there is none.
+  /// Where a direct branch whose bytes start at `at` leads; nullopt: no branch starts there.
   std::optional<uint64_t> branch_target(uint64_t at) const {
     const Instruction instruction = decode(at);
     if (!is_direct(lifter_.machine.facts(instruction).flow)) return std::nullopt;
     return at + static_cast<uint64_t>(int64_t{instruction.immediate});
   }
 
-  /// Where the instruction whose bytes start at `at` leads, or which address it is relative to.
+  /// Where the instruction whose bytes start at `at` leads, or the address to which it is relative.
   std::optional<uint64_t> target_at(uint64_t at, bool in_data) const {
     const Instruction instruction = decode(at);
     std::optional<uint64_t> target;
@@ -105,8 +106,8 @@ class OpaqueCode {
       target = at + static_cast<uint64_t>(int64_t{instruction.immediate});
     else if (const auto relative = lifter_.machine.relative_address(instruction))
       target = program_.origin_base + static_cast<uint64_t>(*relative);
-    // A reference carries the instruction, unless it did not fit the relocation, or is in what may
-    // be data, whose words are not changed.
+    // A reference covers the instruction, unless the instruction did not fit the relocation, or is
+    // in what may be data, whose words are not changed.
     if (target && !in_data && lifter_.map().starts_group(at) && has_relocation(at))
       return std::nullopt;
     return target;
@@ -129,9 +130,9 @@ class OpaqueCode {
                        });
   }
 
-  /// Calls f(address, range, forms) for each address that a word of data holds (range: kNone) or
-  /// that an instruction is relative to (range: the instruction's), and whether the instruction
-  /// only forms it.
+  /// Calls f(address, range, forms) for each address that a word of data holds (range: kNone) or to
+  /// which an instruction is relative (range: the instruction's). `forms`: the instruction only
+  /// forms the address.
   template <typename F>
   void for_each_address(F f) {
     for (const RelocationTable& table : lifter_.image.relocations)
@@ -148,18 +149,18 @@ class OpaqueCode {
     }
   }
 
-  /// Whether it is known that the word of data is a return address, or the end of an enclosure.
+  /// Whether the word of data is known to be a return address, or the end of an enclosure.
   bool is_known(uint64_t word) const {
     const CodePointer* found = pointer_at(program_, word);
     return found != nullptr && found->target.where != CodeLocation::Where::address;
   }
 
-  /// Tables begin at an address in the data, or at its end, that is formed or held; or at an
-  /// address of code that a procedure forms which refers to the data, too. Words have 1, 2 or 4
-  /// bytes.
+  /// Tables begin at an address in the data, or at its end, that is formed or held. Or they begin
+  /// at an address of code that is formed by a procedure which refers to the data as well. Words
+  /// have 1, 2 or 4 bytes.
   void keep_what_addresses_tell() {
-    std::vector<uint32_t> tables;  // that the range being walked refers to
-    std::vector<uint64_t> code;    // addresses of code that it forms
+    std::vector<uint32_t> tables;  // to which the range being walked refers
+    std::vector<uint64_t> code;    // addresses of code that the range forms
     uint32_t walked = kNone;
     size_t pairs = 0;
     const auto leave_range = [&] {
@@ -205,7 +206,7 @@ class OpaqueCode {
     list.erase(std::unique(list.begin(), list.end()), list.end());
   }
 
-  /// `longest`: bytes of the table, from its base on, where that is inside of the data.
+  /// `longest`: bytes of the table, from its base on, if the base is in the data.
   template <typename Word>
   void keep_ways_from_words(const CodeRange& data, uint64_t base, uint64_t longest) {
     const bool inside = base >= data.start && base <= data.end;
@@ -262,7 +263,7 @@ class OpaqueCode {
     lifter_.keep_way_from(range.end, "control may run into it from code that is not understood");
   }
 
-  /// Control may leave what may be data by a branch, or by running off its end.
+  /// Control may leave a range that may be data by a branch, or by running off its end.
   void keep_ways_from_data(const CodeRange& range) {
     const Procedure& procedure = program_[range.procedure];
     for (BlockId id = range.first_block; id < range.end_block; ++id) {
@@ -281,7 +282,7 @@ class OpaqueCode {
   Lifter& lifter_;
   Program& program_;
   const Codec& codec_;
-  std::vector<std::pair<uint32_t, uint64_t>> bases_;  // ranges of data, and from where words count
+  std::vector<std::pair<uint32_t, uint64_t>> bases_;  // ranges of data, and bases of their words
   uint64_t effort_ = 20'000'000;                      // words of tables
   bool gave_up_ = false;  // hostile: there are too many words or bases; everything is opaque
 };

@@ -1,34 +1,34 @@
 // From which address landing pads compute gp.
 //
 // A landing pad that loads gp expects its own address in the register of return addresses:
-// unwinders leave there the address to which they jump. So the code between the pad and the load
-// must be reached through the pad, and the pad by unwinding:
+// unwinders leave there the address to which they jump. So control must reach the code between the
+// pad and the load through the pad, and the pad by unwinding:
 //
 //            jsr   ra, (t12)        a call that throws; its return would lead to the no-op
 //            unop                   padding
 //     pad:   ldah  gp, 2(ra)        ra = pad
 //            lda   gp, 19476(gp)
 //
-// Another way in comes with another return address, and gp would be off by the distance of the two
-// addresses, which every layout changes. Two such ways are known:
+// Control that comes in any other way has another return address, and gp would be off by the
+// distance of the two addresses, which every layout changes. Two such ways are known:
 //
-// - Compilers merge equal landing pads, their loads of gp among them: all but one of the pads
-//   branch to the load, and are wrong. What happens to exceptions that reach these pads depends on
-//   the distance, so the procedure is opaque.
-// - A call that throws seems to return to the pad behind it. Compilers start a pad with the load
-//   because unwinding is its only way in, and merge it with pads alone; so such a call does not
-//   return, and only padding is between call and pad. A layout may put the padding and the pad
+// - Compilers merge equal landing pads, including their loads of gp: all but one of the pads branch
+//   to the load, and are wrong. What happens to exceptions that reach these pads depends on the
+//   distance, so the procedure is opaque.
+// - A call that throws seems to return to the pad after it. Compilers start a pad with the load
+//   because unwinding is its only way in, and merge it only with other pads. So such a call does
+//   not return, and only padding is between call and pad. A layout may put the padding and the pad
 //   elsewhere, so branches are allowed among the no-ops, and several such calls may share the
 //   no-ops. Where the pad follows the call at once, the return address is the pad's address on both
 //   ways; there call and pad stay together (Connector::fall_through).
 //
-// So the ways into a pad are followed back over no-ops and branches: all must start behind calls.
-// The ways into a load are followed back, too: all must start at its pad, and none behind a call.
-// Code that nothing reaches counts like other code, and how the image was made is not asked.
+// So the ways into a pad are followed back over no-ops and branches: all must start after calls.
+// The ways into a load are followed back in the same way: all must start at its pad, and none after
+// a call. Code that nothing reaches counts like other code, no matter how the image was made.
 //
-// Not looked at: whether the code in between changes the register, and the ways into loads that
-// count from a call's return address. There the arithmetic is the evidence: such a load gives the
-// same gp, see gp.cc.
+// Not checked: whether the code in between changes the register, and the ways into loads that count
+// from a call's return address. There the arithmetic is the evidence: such a load gives the same
+// gp, see gp.cc.
 
 #include <fmt/format.h>
 
@@ -65,7 +65,7 @@ class PadChecker {
     Edge::Kind kind;
   };
 
-  /// The landing pad from whose address an instruction computes gp, or kNone.
+  /// The landing pad from whose address the instruction computes gp, or kNone.
   BlockId pad_of_load(const Instruction& i) const {
     if (!i.has_reference() || !machine_.fixups.is_upper_half(i)) return kNone;
     const Reference& reference = *reference_of(procedure_, i);
@@ -104,7 +104,7 @@ class PadChecker {
     return is_call(machine_.facts(procedure_.blocks[block].instructions.back()).flow);
   }
 
-  /// Whether a block has nothing but no-ops and branches.
+  /// Whether a block has only no-ops and branches.
   bool is_padding(BlockId block) const {
     for (const Instruction& i : procedure_.blocks[block].instructions)
       if (!i.is_pseudo() && !machine_.facts(i).nop &&
@@ -130,7 +130,7 @@ class PadChecker {
     return true;
   }
 
-  /// Whether all ways into a landing pad start behind calls that do not return.
+  /// Whether all ways into a landing pad start after calls that do not return.
   bool reached_behind_calls(BlockId pad) {
     if (owner_[pad] == pad) return true;
     if (owner_[pad] != kNone) return false;
@@ -155,7 +155,7 @@ class PadChecker {
   const ProcedureId id_;
   const Procedure& procedure_;
   std::vector<Load> loads_;
-  std::vector<uint32_t> first_;  // by block: index of its first way in ways_; one more
+  std::vector<uint32_t> first_;  // by block: index of its first way in ways_; plus an end
   std::vector<Way> ways_;        // by target
   std::vector<BlockId> owner_;   // by block: the pad to which it belongs
 };

@@ -1,16 +1,16 @@
-// Which procedures with landing pads may be split, by who reads their exception tables.
+// Which procedures with landing pads may be split, depending on who reads their exception tables.
 //
 // The table of a fragment has an LPStart when landing pads lie in another fragment, or at the start
-// of this one (unwind/lsda/lsda_writer.cc). The personality routines of GCC's languages and of Rust
-// read it. LDC's run-time library ends at an LPStart that is relative to its place, and
-// compiler-rt's routine for C skips it. Procedures with other routines than those known stay: then
-// the table needs no LPStart, as in the input.
+// of the same fragment (unwind/lsda/lsda_writer.cc). The personality routines of GCC's languages
+// and of Rust read the LPStart. LDC's run-time library ends at an LPStart that is relative to its
+// place, and compiler-rt's routine for C skips it. Procedures with unknown routines stay: their
+// tables then need no LPStart, as in the input.
 //
-// Example: D by LDC calls _d_eh_personality, so a procedure with `try` is left in place.
+// Example: D compiled by LDC calls _d_eh_personality, so a procedure with `try` is left in place.
 //
-// Which routine is meant: the linker's word for it may be filled by the dynamic linker, or have a
-// symbol DW.ref.NAME; or the CIE may lead to a stub of the procedure linkage table, which an
-// undefined symbol with an address names. Where nothing names the routine, all routines that the
+// Finding the routine: the linker's word for it may be filled by the dynamic linker, or have a
+// symbol DW.ref.NAME. Or the CIE may lead to a stub of the procedure linkage table, which an
+// undefined symbol with an address names. Where no symbol names the routine, all routines that the
 // image names must be known.
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class Personalities {
     look_at_symbols();
   }
 
-  /// The name of a routine that may not read an LPStart; "" when all is well.
+  /// The name of a routine that may not read an LPStart; "" when there is none.
   std::string unknown(const Cie& cie) const {
     const std::string_view name = name_of(cie);
     if (name.empty()) return all_known_ && !has_own_c_routine_ ? "" : "of unknown name";
@@ -64,7 +64,7 @@ class Personalities {
 
  private:
   void look_at_symbols() {
-    // Of compiler-rt; libgcc's is in unwind-c.c, and has a helper of this name.
+    // This is compiler-rt's routine; libgcc's is in unwind-c.c, and has a helper of this name.
     bool defines = false, from_other_file = false, has_helper = false;
     for (const auto* table : {&image_.symbols, &image_.dynamic_symbols})
       for (const Symbol& symbol : *table) {
@@ -75,7 +75,7 @@ class Personalities {
         // An undefined symbol with a value is a stub of the procedure linkage table.
         if (symbol.type != Symbol::Type::section && symbol.type != Symbol::Type::file &&
             !symbol.name.empty() && wanted_.contains(symbol.value)) {
-          // Of several names a known one tells most.
+          // Of several names, a known name is the most useful.
           const auto [named, fresh] = names_.try_emplace(symbol.value, symbol.name);
           if (!fresh && is_listed(symbol.name)) named->second = symbol.name;
         }

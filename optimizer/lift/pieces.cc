@@ -1,16 +1,16 @@
 // Where pieces of code are.
 //
-// Compilers give every procedure a sized symbol of procedure type; hand-written code may have a
-// symbol of no type, only an FDE, or nothing. So pieces of code come from fragments that an earlier
-// rewriting noted, then from symbols, then from FDEs that no symbol covers; the gaps between these
-// are pieces, too.
+// Compilers give every procedure a sized symbol of procedure type. Hand-written code may have a
+// symbol of no type, only an FDE, or nothing. So pieces of code come first from fragments that an
+// earlier rewriting noted, then from symbols, then from FDEs that no symbol covers; the gaps
+// between these are pieces as well.
 //
 // Example: the symbols f (32 bytes), f.cold (16 bytes) and an FDE without a symbol give three
-// pieces, and the hand-written code between two of them a fourth.
+// pieces, and the hand-written code between two of them gives a fourth piece.
 //
 // Some images name few procedures, or do not say where they end (Image::names_procedures). There,
-// gaps are cut where somebody calls or keeps the address of code into which no control runs, and
-// where code loads gp from the procedure value. A cut too many does no harm: branches between
+// gaps are cut where code into which no control runs is called or has its address kept, and where
+// code loads gp from the procedure value. An unnecessary cut does no harm: branches between
 // procedures are understood.
 
 #include "optimizer/lift/pieces.h"
@@ -20,7 +20,7 @@
 namespace respike {
 namespace {
 
-/// The first place from `address` on at which code can be cut: between groups.
+/// The first place at or after `address` at which code can be cut: between groups.
 uint64_t cut_from(const Lifter& lifter, const CodeSection& code, uint64_t address) {
   if (address >= code.end) return code.end;
   return lifter.map().starts_group(address) ? address
@@ -44,9 +44,9 @@ std::vector<Piece> pieces_of_symbols(const Lifter& lifter) {
     pieces.push_back(
         {.start = symbol.value, .end = end, .symbol = i, .from_symbol = true, .is_data = data});
   }
-  // Of symbols that start together one names the procedure: one with a size, of these a global one,
-  // of these the first. A rewriting keeps all of this (move_symbol() in emitter_tables.cc), but not
-  // how large symbols are.
+  // Among symbols that start together, the symbol that names the procedure is one with a size;
+  // among these, a global symbol; among these, the first. A rewriting keeps all of this
+  // (move_symbol() in emitter_tables.cc), but not the sizes of symbols.
   std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
     if (a.start != b.start) return a.start < b.start;
     const Symbol &x = symbols[a.symbol], &y = symbols[b.symbol];
@@ -98,7 +98,7 @@ void add_pieces_of_fdes(const Lifter& lifter, std::vector<Piece>& pieces) {
   add_uncovered(lifter, pieces, ranges);
 }
 
-/// Fragments that an earlier rewriting made, each cut where the entry of its procedure is.
+/// Fragments that an earlier rewriting made, cut at the entry of their procedure.
 std::vector<Piece> pieces_of_fragments(const Lifter& lifter) {
   std::vector<Provenance::Range> ranges;
   for (const auto& [start, end, owner] : lifter.provenance->fragments) {
@@ -146,8 +146,7 @@ void drop_far_stubs(const Lifter& lifter, std::vector<Piece>& pieces) {
   });
 }
 
-/// Addresses of symbols without a type, sorted: hand-written code names its procedures by such
-/// symbols.
+/// Addresses of symbols without a type, sorted: such symbols name hand-written procedures.
 std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
   std::vector<uint64_t> result;
   for (uint32_t i = 0; i < lifter.image.symbols.size(); ++i) {
@@ -161,7 +160,7 @@ std::vector<uint64_t> untyped_symbols(const Lifter& lifter) {
 }
 
 /// Places in code that hold an address, sorted: their bytes may be zero in the file, where linkers
-/// leave the address to the dynamic linker.
+/// leave it to the dynamic linker to write the address.
 std::vector<uint64_t> words_in_code(const Lifter& lifter) {
   std::vector<uint64_t> words;
   for (const CodeSection& code : lifter.code)
@@ -174,8 +173,8 @@ std::vector<uint64_t> words_in_code(const Lifter& lifter) {
   return words;
 }
 
-/// Places in code that something refers to, or that hold an address, sorted; of images of Windows
-/// alone.
+/// Places in code that something refers to, or that hold an address, sorted; only for images of
+/// Windows.
 std::vector<uint64_t> used_places(const Lifter& lifter) {
   std::vector<uint64_t> places;
   if (lifter.image.calling_standard != CallingStandard::windows) return places;
@@ -193,15 +192,15 @@ std::vector<uint64_t> used_places(const Lifter& lifter) {
   return places;
 }
 
-/// Whether [start, end) is too short for anything but what aligns the procedure behind. Compilers
-/// for Windows NT have their constants elsewhere, and linkers pad with zeros.
+/// Whether [start, end) is so short that it can only align the procedure after it. Compilers for
+/// Windows NT keep their constants elsewhere, and linkers pad with zeros.
 bool aligns_next(const Lifter& lifter, uint64_t start, uint64_t end) {
   constexpr uint64_t kAlignment = 16;
   return lifter.image.calling_standard == CallingStandard::windows && end % kAlignment == 0 &&
          end - start < kAlignment;
 }
 
-/// Where the image does not name its procedures: places behind padding of zeros, sorted.
+/// Where the image does not name its procedures: places after padding of zeros, sorted.
 std::vector<uint64_t> places_behind_zeros(const Lifter& lifter) {
   if (lifter.image.names_procedures) return {};
   const auto is_zero = [&](const CodeSection& code, size_t i) {
@@ -215,14 +214,14 @@ std::vector<uint64_t> places_behind_zeros(const Lifter& lifter) {
   return places;
 }
 
-/// Pieces without a size (symbols of size 0) reach to the next piece; gaps that are not padding
+/// Pieces without a size (symbols of size 0) reach to the next piece. Gaps that are not padding
 /// become pieces of their own, and so do no-ops that may be patched.
 void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
   std::vector<Piece> result;
   size_t i = 0;
   const CodeMap& map = lifter.map();
   std::vector<uint64_t> untyped = untyped_symbols(lifter);
-  // Whatever control seems to come from above: calls and traps that never return.
+  // Entries no matter what control seems to come from above: calls and traps that never return.
   const std::vector<uint64_t> entries = unnamed_entries_that_load_gp(lifter);
   for (const auto& places : {unnamed_entries(lifter), places_behind_zeros(lifter), entries})
     untyped.insert(untyped.end(), places.begin(), places.end());
@@ -253,7 +252,7 @@ void fill_gaps(const Lifter& lifter, std::vector<Piece>& pieces) {
     };
     const auto gap = [&](uint64_t end) {
       auto symbol = std::upper_bound(untyped.begin(), untyped.end(), at);
-      uint64_t known = at;  // cut_off is for this place, so that no padding is read twice
+      uint64_t known = at;  // the place of `cut_off`, to read no padding twice
       bool cut_off = true;
       for (; symbol != untyped.end() && *symbol < end; ++symbol) {
         if (!map.starts_group(*symbol)) continue;

@@ -1,4 +1,4 @@
-// Code that the program finds, measures or patches by other means than references.
+// Code that the program finds, measures or patches without references.
 //
 // Linkers and compilers let a program know where a section starts and ends, where no-ops may be
 // patched, where an entry of a table of jumps lies, or how long a procedure is. Such code stays.
@@ -18,7 +18,7 @@ namespace respike {
 namespace {
 
 /// Pins code in sections whose ends the program refers to by name: the program may compare
-/// addresses with them, or count.
+/// addresses with the ends, or count from them.
 void pin_delimited_sections(Lifter& lifter) {
   std::set<std::string_view> names;
   for (const Symbol& symbol : lifter.image.symbols) {
@@ -32,8 +32,9 @@ void pin_delimited_sections(Lifter& lifter) {
                  "the program knows where its section starts or ends");
 }
 
-/// Whether linkers put code there by their own rules: by their default scripts, compilers' code
-/// models, `-z keep-text-section-prefix`, or Respike. Linkers of Windows sort by what follows "$".
+/// Whether linkers put code into the section by rules of their own: by their default scripts,
+/// compilers' code models, `-z keep-text-section-prefix`, or Respike. Linkers of Windows sort by
+/// the name after "$".
 bool is_usual_section(std::string_view name) {
   constexpr std::string_view kNames[] = {".text", ".ltext", ".init", ".fini", ".code", "CODE"};
   constexpr std::string_view kKinds[] = {"hot",     "unlikely", "startup", "exit",   "sorted",
@@ -51,11 +52,11 @@ bool is_usual_section(std::string_view name) {
   return false;
 }
 
-/// Who gives code a section of its own has a reason that no relocation tells: the section is
-/// unmapped after the start, protected, copied, or stays while the rest of the text is mapped
-/// again. Its procedures stay, and others do not take its room (emit/placement.cc).
-/// Example: Node.js maps its text on large pages by code in .lpstub.
-/// Nor does a procedure move that asked for an alignment of more than a page (analysis/packing.h).
+/// Code has a section of its own for a reason that no relocation gives: the section is unmapped
+/// after the start, protected, copied, or stays while the rest of the text is mapped again. Its
+/// procedures stay, and other procedures do not take its room (emit/placement.cc). Example: Node.js
+/// maps its text on large pages by code in .lpstub. A procedure that asks for an alignment of more
+/// than a page does not move either (analysis/packing.h).
 void pin_special_sections(Lifter& lifter) {
   constexpr uint64_t kPage = 4096;
   for (const CodeRange& range : lifter.program.ranges) {
@@ -70,8 +71,8 @@ void pin_special_sections(Lifter& lifter) {
   }
 }
 
-/// Procedures with no-ops or calls that may be patched, or with such no-ops in front of them, stay.
-/// The no-ops in front stay as data.
+/// Procedures with no-ops or calls that may be patched, or right after such no-ops, stay. No-ops
+/// before a procedure stay as data.
 void leave_patchable_procedures(Lifter& lifter) {
   const auto& ranges = lifter.program.ranges;
   for (const uint64_t place : patchable_places(lifter)) {
@@ -89,7 +90,7 @@ void leave_patchable_procedures(Lifter& lifter) {
 }
 
 /// LLVM's stack maps and fault maps hold the address of each procedure and, without relocations,
-/// the distances of places in it (llvm.org/docs/StackMaps.html).
+/// the distances of places from it (llvm.org/docs/StackMaps.html).
 void leave_mapped_procedures(Lifter& lifter) {
   for (const uint64_t place : addresses_in(lifter, {".llvm_stackmaps", ".llvm_faultmaps"}))
     if (const uint32_t range = lifter.range_at(place); range != kNone)
@@ -97,10 +98,10 @@ void leave_mapped_procedures(Lifter& lifter) {
                          "a stack map or fault map tells places in it");
 }
 
-/// Clang's -fsanitize=cfi checks addresses of procedures by their places in a table of jumps, of
-/// which each is a procedure to the linker, or the first is and stands for the table. Example: f:
-/// jmp f.cfi; int3; int3; int3. Checks of other images (-fsanitize-cfi-cross-dso) find the page of
-/// __cfi_check.
+/// Clang's -fsanitize=cfi checks addresses of procedures by their places in a table of jumps. To
+/// the linker, each jump of the table is a procedure, or the first jump is a procedure that stands
+/// for the whole table. Example: f: jmp f.cfi; int3; int3; int3. Checks of other images
+/// (-fsanitize-cfi-cross-dso) find the page of __cfi_check.
 void pin_tables_of_jumps(Lifter& lifter) {
   constexpr int kPadding = 3;  // bytes, of an entry without endbr64
   for (const CodeRange& range : lifter.program.ranges) {
@@ -122,16 +123,16 @@ void pin_tables_of_jumps(Lifter& lifter) {
   }
 }
 
-/// Clang's -fsanitize=kcfi puts a number in front of each procedure, which callers compare: __cfi_f
-/// holds the number and ends where f starts. Control runs from __cfi_f into f, so f stays, too.
+/// Clang's -fsanitize=kcfi puts a number before each procedure, which callers compare: __cfi_f
+/// holds the number and ends where f starts. Control runs from __cfi_f into f, so f stays as well.
 void pin_numbered_procedures(Lifter& lifter) {
   for (Procedure& procedure : lifter.program.procedures)
     if (procedure.name.starts_with("__cfi_"))
       lifter.pin(procedure, "callers look for it in front of another procedure");
 }
 
-/// Hand-written code measures a procedure by a label behind it. Example: `f_end` in front of g for
-/// `f_end - f`. Where g follows without padding, the label and g have one address, so both stay.
+/// Hand-written code measures a procedure by a label after it. Example: `f_end` before g for `f_end
+/// - f`. Where g follows without padding, the label and g have one address, so both f and g stay.
 /// Where instructions have one length, compilers put labels of their own at entries ($f..ng).
 void pin_measured_procedures(Lifter& lifter) {
   if (lifter.map().groups().fixed()) return;
@@ -152,7 +153,7 @@ void pin_measured_procedures(Lifter& lifter) {
 }
 
 /// OCaml's runtime compares addresses with the ends of OCaml's code (ocaml.cc). Where all code of a
-/// program is between two ends that can be told to the runtime, that code moves together.
+/// program is between two ends that can be given to the runtime, that code moves together.
 void enclose_ocaml_code(Lifter& lifter) {
   constexpr const char* kReason = "OCaml's runtime knows where the code of OCaml starts and ends";
   Program& program = lifter.program;
@@ -174,7 +175,8 @@ void enclose_ocaml_code(Lifter& lifter) {
       lifter.pin(program[range.procedure], kReason);
 }
 
-/// .init and .fini are pieced together from several objects: their order is their meaning.
+/// .init and .fini are pieced together from several objects: the order of the pieces is their
+/// meaning.
 void pin_start_up_code(Lifter& lifter) {
   for (const CodeRange& range : lifter.program.ranges) {
     const CodeSection* code = lifter.code_at(range.start);

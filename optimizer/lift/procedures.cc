@@ -2,7 +2,7 @@
 //
 // Pieces (pieces.cc) that belong together (joins.cc) are the ranges of one procedure, named by the
 // symbol at its entry, or by its address. Overlapping pieces are one procedure with several
-// entries. What may be data (entered_gaps.cc) is an opaque procedure.
+// entries. A piece that may be data (entered_gaps.cc) is an opaque procedure.
 //
 // Example: the symbols f (32 bytes), f.cold (16 bytes) and an FDE without a symbol give two
 // procedures: f with two ranges, and one with a made-up name.
@@ -84,7 +84,7 @@ void leave_data(Lifter& lifter, const std::vector<Piece>& pieces) {
   std::sort(lifter.data.begin(), lifter.data.end());
 }
 
-/// Finds for each range where the no-ops in front of it start.
+/// Finds for each range where the no-ops before it start.
 void find_nops(Lifter& lifter) {
   const CodeMap& map = lifter.map();
   uint64_t end = 0;  // of the range before
@@ -110,15 +110,16 @@ void find_procedures(Lifter& lifter) {
   leave_data(lifter, pieces);
   pin_known_places(lifter);
 
-  // Wherever control comes from outside, a block starts.
+  // A block starts wherever control comes from outside.
   lifter.mark(lifter.image.entry, kLeader | kReferenced | kEntryMark);
   for (const LoaderEntry& entry : lifter.image.loader_entries)
     if (entry.enters_code()) lifter.mark(entry.value, kLeader | kReferenced | kEntryMark);
 }
 
-/// Where an exception table is not understood, its landing pads are not known, so the procedure
-/// stays. When they may lie outside of it, so does all other code that the compiler split off the
-/// same function, which has its name up to the dot: f, f.cold, f.__part.1.
+/// Where an exception table is not understood, its landing pads are unknown, so the procedure
+/// stays. When the pads may lie outside of the procedure, all other code that the compiler split
+/// off the same function stays as well. Such code has the function's name up to the dot: f, f.cold,
+/// f.__part.1.
 static void keep_landing_pads(Lifter& lifter) {
   const char* const reason = "its exception table is not understood";
   const auto name_of_function = [](const Procedure& procedure) {

@@ -1,11 +1,11 @@
 // Copies of prologs.
 //
 // Where unwinders read prologs (Windows NT on Alpha), a rewriting puts a copy of a procedure's
-// prolog in front of each fragment, and starts the fragment's entry in the unwind table there.
-// Nothing executes the copy. So a later rewriting cuts it off the piece, unless code leads into it.
+// prolog before each fragment, and the fragment's entry in the unwind table starts there. The copy
+// is never executed. So a later rewriting cuts it off the piece, unless code leads into it.
 //
-// Example: "lda sp,-32(sp); stq ra,0(sp)" in front of a cold fragment of f, whose entry in .pdata
-// says that its prolog ends behind these two instructions.
+// Example: "lda sp,-32(sp); stq ra,0(sp)" before a cold fragment of f, whose entry in .pdata says
+// that its prolog ends after these two instructions.
 
 #include <algorithm>
 
@@ -14,8 +14,8 @@
 namespace respike {
 namespace {
 
-/// Copies of prologs that an earlier rewriting put in front of fragments, for unwinders to read.
-/// Code that leads into what looks like a copy makes it code.
+/// Copies of prologs that an earlier rewriting put before fragments, for unwinders to read. If code
+/// leads into an apparent copy, the copy is code.
 class PrologCopies {
  public:
   PrologCopies(const Lifter& lifter, const std::vector<Piece>& pieces, Ownership& owner)

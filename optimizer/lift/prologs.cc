@@ -1,14 +1,14 @@
 // Which procedures may be taken apart, where unwinders read the code of prologs.
 //
-// A prolog has to stay in one piece, and each piece of code needs a prolog in front that can be
-// copied (transform/prolog_copies.h). So a prolog has to lie in one block, which starts at the
-// entry. Otherwise the procedure stays.
+// A prolog has to stay contiguous, and each fragment needs a prolog before it that can be copied
+// (transform/prolog_copies.h). So a prolog has to lie in one block, which starts at the entry.
+// Otherwise the procedure stays.
 //
-// Example: a branch back to the second instruction of the prolog cuts the prolog in two.
+// Example: a branch back to the second instruction of the prolog cuts the prolog into two blocks.
 //
 // In an epilog unwinders look ahead: once the stack pointer is raised, the return has to follow
 // (Windows NT for Alpha Systems Calling Standard, section 3.2.6). So a block that changes the stack
-// pointer behind the prolog stays in front of the block into which control falls.
+// pointer after the prolog stays before the block into which control falls.
 
 #include <algorithm>
 
@@ -17,8 +17,8 @@
 
 namespace respike {
 
-/// Handlers look up the place of an exception in ranges of the procedure. A handler stays, too: its
-/// name, where it has none in the image, is its address, and comparisons go by the name.
+/// Handlers look up the place of an exception in ranges of the procedure. A handler stays as well:
+/// if it has no name in the image, its name is its address, and comparisons go by the name.
 static void keep_handler(Lifter& lifter, Procedure& procedure, const Cie& cie) {
   lifter.pin(procedure, "an exception handler knows ranges of it");
   const uint32_t range = lifter.range_at(cie.personality);
@@ -35,7 +35,7 @@ void keep_odd_prologs(Lifter& lifter) {
     const uint32_t range = lifter.range_at(fde.start);
     if (range == kNone) continue;
     described[program.ranges[range].procedure] = true;
-    // An entry is kept or written anew as a whole.
+    // A table entry is kept, or written anew as a whole.
     const auto& ranges = program.ranges;
     if (ranges[range].end < fde.end)
       for (uint32_t r = range; r < ranges.size() && ranges[r].start < fde.end; ++r)
@@ -58,7 +58,7 @@ void keep_odd_prologs(Lifter& lifter) {
     const bool whole = location && is_whole(procedure.blocks[location->block]);
     if (!whole) lifter.pin(procedure, "its prolog has several blocks");
   }
-  // Where a part of a procedure has no entry in the table, its frame is not known there.
+  // Where a part of a procedure has no entry in the table, its frame is unknown there.
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     const auto& blocks = program[id].blocks;
     if (described[id] && std::ranges::any_of(blocks, [](const BasicBlock& block) {

@@ -1,5 +1,8 @@
 // Properties of whole procedures that need all edges: which calls never return, and which blocks
 // must stay neighbours.
+//
+// Example: die() only calls exit() and never returns, so the block that calls die() gets no
+// fall-through edge. A load-locked and its store-conditional stay in neighbouring blocks.
 
 #include <algorithm>
 #include <utility>
@@ -13,13 +16,14 @@ namespace respike {
 namespace {
 
 /// Finds the procedures that may return: procedures with a return, or with a way out that may lead
-/// to a return. It does not matter whether the return is reached: code behind a call that never
-/// returns may hold the only return, but a mistake here would cost the code behind every call of
-/// the procedure.
+/// to a return. It does not matter whether the return is reached: the only return may come after a
+/// call that never returns, but a mistake here would lose the code after every call of the
+/// procedure.
 ///
 /// Where calls push the return address, a callee may drop its own return address and return to the
-/// caller of its caller. Unwind information, which compiled code has, could not describe that. So a
-/// procedure may return where it calls a procedure without unwind information that may return.
+/// caller of its caller. Unwind information could not describe that, and compiled code has unwind
+/// information. So a procedure may return where it calls a procedure without unwind information
+/// that may return.
 class ReturnAnalysis {
  public:
   ReturnAnalysis(Program& program, const Machine& machine) : program_(program), machine_(machine) {
@@ -70,12 +74,12 @@ class ReturnAnalysis {
   Program& program_;
   const Machine& machine_;
   std::vector<std::vector<ProcedureId>> waiting_;  // per procedure: its branchers
-  std::vector<ProcedureId> work_;                  // may return; not yet told to their branchers
+  std::vector<ProcedureId> work_;                  // may return; their branchers do not know yet
 };
 
-/// Takes out blocks that only added branches to other procedures: `blocks`, in ascending order,
-/// which nothing leads to any more. All blocks behind the first one are added ones, which nothing
-/// but edges refers to.
+/// Removes blocks that only held an added branch to another procedure: `blocks`, in ascending
+/// order, to which nothing leads now. All blocks after the first of them are added blocks, to which
+/// only edges refer.
 void remove_added(Procedure& procedure, std::span<const BlockId> blocks) {
   for (size_t i = blocks.size(); i-- > 0;)
     procedure.blocks.erase(procedure.blocks.begin() + blocks[i]);
@@ -85,8 +89,8 @@ void remove_added(Procedure& procedure, std::span<const BlockId> blocks) {
           static_cast<BlockId>(std::ranges::lower_bound(blocks, edge.target) - blocks.begin());
 }
 
-/// Drops the fall-through edges of calls that never return. Returns whether branches to other
-/// procedures went with them: then more calls may turn out never to return.
+/// Drops the fall-through edges of calls that never return. Returns whether this removed branches
+/// to other procedures: if so, more calls may turn out never to return.
 bool drop_returns(Program& program, const Machine& machine) {
   std::vector<BlockId> added;
   bool removed = false;
@@ -114,7 +118,7 @@ bool drop_returns(Program& program, const Machine& machine) {
   return removed;
 }
 
-/// Keeps together the blocks of sequences that must stay contiguous.
+/// Glues the blocks of sequences that must stay contiguous.
 class SequenceGluer {
  public:
   SequenceGluer(Procedure& procedure, const Machine& machine, const std::vector<BlockId>& starts)
@@ -196,8 +200,8 @@ class SequenceGluer {
     return Passage::goes_on;
   }
 
-  /// Whether a path from the end of `id` to the end of its locked sequence leaves the blocks that
-  /// are glued. Then it is not known which code lies between the two.
+  /// Whether a path from the end of `id` to the end of its locked sequence leaves the glued blocks.
+  /// If so, the code between the two ends is unknown.
   bool reservation_branches(BlockId id) const {
     for (;;) {
       const BasicBlock& block = procedure_.blocks[id];
@@ -213,7 +217,7 @@ class SequenceGluer {
     }
   }
 
-  /// Whether a reservation held at the start of a block may get from there to its end.
+  /// Whether a reservation held at the start of a block may reach the end of the locked sequence.
   bool leads_to_end(BlockId start) const {
     constexpr size_t kMost = 64;  // blocks
     std::vector<BlockId> seen = {start};

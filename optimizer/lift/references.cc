@@ -1,13 +1,13 @@
 // What refers to code, and how.
 //
 // The linker keeps every relocation, but its addends are wrong for section symbols. So position,
-// type and symbol come from the relocation and the value from the contents: a gp-relative address
+// type and symbol come from the relocation, and the value from the contents: a gp-relative address
 // from the two halves in the instructions (halves.cc), a slot's value from the global offset table,
 // a word's value from the data. The section of the relocation's symbol decides whether a value
-// means code, never the number alone.
+// means code; the number does not.
 //
-// Example: an address formed just below an array of .data may well fall into .text, which lies in
-// front of it; its symbol is .data, so it is no reference to code.
+// Example: an address formed just below an array of .data may well fall into .text, which lies
+// before .data; its symbol is .data, so it is no reference to code.
 
 #include <algorithm>
 
@@ -110,7 +110,7 @@ void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint
     lifter.program.code_pointers.push_back(pointer);
     return;
   }
-  if (range == kNone) return;  // a border symbol such as etext: stays where it is
+  if (range == kNone) return;  // a border symbol such as etext: stays in place
   if (!lifter.map().starts_group(target)) {
     lifter.make_opaque(
         lifter.program[lifter.program.ranges[range].procedure],
@@ -204,7 +204,7 @@ void find_data_word(Lifter& lifter, const Relocation& relocation, ReferenceKind 
     lifter.border_words.push_back(relocation.address);
     return;
   }
-  // Where the image can be loaded anywhere, a dynamic relocation has the target, too.
+  // Where the image can be loaded anywhere, a dynamic relocation holds the target as well.
   if (kind == ReferenceKind::address64 && lifter.machine.evidence.words_are_distances &&
       lifter.image.kind == Image::Kind::executable)
     target = bases.tables.target_at(relocation.address, target);
@@ -238,7 +238,7 @@ std::optional<uint64_t> gp_offset(const Lifter& lifter, const Relocation& reloca
 }
 
 /// Finds an address of code that one instruction forms. Both parts of a long instruction refer to
-/// it.
+/// the address.
 void find_gp_offset(Lifter& lifter, Procedure& procedure, const Relocation& relocation) {
   if (!refers_to_moving(lifter, relocation.symbol)) return;
   const auto offset = gp_offset(lifter, relocation);
@@ -266,7 +266,8 @@ void find_table(Lifter& lifter, const Procedure& procedure, const Relocation& re
     lifter.tables.push_back({relocation.address, *table});
 }
 
-/// Slots of the global offset table have no kept relocations: the instructions that load them have.
+/// Slots of the global offset table have no kept relocations; the instructions that load them have
+/// relocations.
 void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation& relocation,
                    WordGps& gps) {
   const auto offset = gp_offset(lifter, relocation);
@@ -293,7 +294,7 @@ void find_got_slot(Lifter& lifter, const Procedure& procedure, const Relocation&
     lifter.label_loads.push_back(relocation.address);  // by place, as relocations are
 }
 
-/// The dynamic linker finds some data by its distance from a symbol: the distance has to stay.
+/// The dynamic linker finds some data by its distance from a symbol. The distance has to stay.
 void keep_distance(Lifter& lifter, const Symbol& symbol, const Relocation& relocation) {
   const auto keep = [&](uint64_t address) {
     const uint32_t range = lifter.range_at(address);
@@ -329,7 +330,7 @@ void find_dynamic_words(Lifter& lifter) {
     }
 }
 
-/// Descriptors are made by the linker and have no relocations where addresses are fixed.
+/// The linker makes descriptors, which have no relocations where addresses are fixed.
 void find_descriptors(Lifter& lifter) {
   const DescriptorTable table = lifter.machine.abi.descriptors;
   const Section* section = lifter.image.section_named(table.section);
@@ -364,7 +365,7 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
     case RelocationRole::ignored:
     case RelocationRole::unwind_gp_relative64:
     case RelocationRole::unwind_segment_relative64:
-    case RelocationRole::branch:  // decoded, like those without a relocation
+    case RelocationRole::branch:  // decoded, like branches without a relocation
     case RelocationRole::hint:
     case RelocationRole::gp_load:  // see gp.cc
     case RelocationRole::gp_high:  // see halves.cc
@@ -406,10 +407,10 @@ void find_code_reference(Lifter& lifter, Procedure& procedure, const Relocation&
   }
 }
 
-/// Whether the call at `at` is the last instruction of its range and calls the procedure behind it,
-/// which need not stay there: compilers put a procedure that never returns behind its last caller.
-/// Unwind information of its own tells a procedure from hand-written code that pops its address.
-/// `described`: the starts of procedures with unwind information, sorted.
+/// Whether the call at `at` is the last instruction of its range and calls the procedure right
+/// after it, which need not stay there: compilers put a procedure that never returns after its last
+/// caller. Unwind information of its own distinguishes such a procedure from hand-written code that
+/// pops its return address. `described`: the starts of procedures with unwind information, sorted.
 bool calls_next_procedure(const Lifter& lifter, const CodeRange& range, uint64_t at,
                           const std::vector<uint64_t>& described) {
   if (!is_call(lifter.machine.facts(*lifter.instruction_at(at)).flow)) return false;
@@ -440,7 +441,7 @@ void check_get_pc(Lifter& lifter) {
     }
 }
 
-/// Places of kept relocations of data, sorted: of these words it is known whether they refer to
+/// Places of kept relocations of data, sorted: for these words it is known whether they refer to
 /// code.
 std::vector<uint64_t> relocated_words(const Lifter& lifter) {
   std::vector<uint64_t> words;
@@ -455,9 +456,9 @@ std::vector<uint64_t> relocated_words(const Lifter& lifter) {
 
 /// Looks for words of data that read like an address of code although no relocation says so: slots
 /// of the global offset table that no instruction loads any more, and words that hand-made tools
-/// left behind. Slots are addresses; other words pin the procedure to which they would refer. Only
-/// where code lies high, else small numbers would look like addresses; position-independent images
-/// have dynamic relocations for all such words.
+/// left. Slots are addresses; other words pin the procedure to which they would refer. The search
+/// only runs where code lies high, since otherwise small numbers would look like addresses.
+/// Position-independent images have dynamic relocations for all such words.
 void sweep_data(Lifter& lifter) {
   constexpr uint64_t kLowestTelling = uint64_t{1} << 24;
   if (lifter.code.empty() || lifter.code.front().start < kLowestTelling ||

@@ -14,14 +14,15 @@ bool refers_to_moving(const Lifter& lifter, uint32_t symbol);
 /// linker scripts can say `alias = ABSOLUTE(procedure)`.
 bool is_absolute(const Lifter& lifter, uint32_t symbol);
 
-/// The word or field at `place` may be the address `value` or a number: the code there stays.
+/// The word or field at `place` may be the address `value` or a number: the code at that address
+/// stays.
 void keep_absolute(Lifter& lifter, uint64_t place, uint64_t value);
 
-/// Throws Error if a reference that is not understood may be to unwind tables: they move.
+/// Throws Error if a reference that is not understood may refer to unwind tables, since they move.
 void refuse_unknown(const Lifter& lifter, uint64_t place, uint32_t symbol);
 
-/// Whether the address is the end of the section that the symbol belongs to, such as __stop_NAME:
-/// it does not mean the code with which another section starts.
+/// Whether the address is the end of the section that the symbol belongs to, such as __stop_NAME.
+/// Such an address does not mean the code with which another section starts.
 bool is_border(const Lifter& lifter, uint32_t symbol, uint64_t target);
 
 /// Adds a word of data that holds an address, in the form `kind`; connect_blocks() turns the
@@ -29,7 +30,7 @@ bool is_border(const Lifter& lifter, uint32_t symbol, uint64_t target);
 void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint64_t target,
                       uint64_t base);
 
-/// Notes that the instruction at `place` forms `target`, or a half of it.
+/// Notes that the instruction at `place` forms `target`, or half of it.
 void add_formed_address(Lifter& lifter, Procedure& procedure, uint64_t place, uint64_t target,
                         ReferenceKind kind);
 

@@ -1,21 +1,21 @@
-// Callees that use their return address for more than to return.
+// Callees that do more with their return address than return.
 //
-// Problem: hand-written code puts data behind a call. The callee finds the data by its return
-// address, and returns behind the data. To the lifter the data is code, which layouts may part from
-// the call.
+// Problem: hand-written code puts data after a call. The callee finds the data by its return
+// address, and returns to the place after the data. To the lifter the data is code, which layouts
+// may part from the call.
 //
 // Idea: follow the first instructions of the callee with the depth of the stack, on both sides of
-// conditional jumps, along jumps and into what comes behind, 128 instructions at most in all. The
-// return address is used where an instruction pops it into a register with which the callee
-// computes, or changes it on the stack. gcc's __morestack is known by its name: it returns one byte
-// behind the call.
+// conditional jumps, along jumps and into the code after the callee, for at most 128 instructions
+// in total. The return address is used where an instruction pops it into a register with which the
+// callee computes, or changes it on the stack. gcc's __morestack is known by its name: it returns
+// one byte after the return point.
 //
-// Example: "show: pop %rsi; 1: lodsb; test %al,%al; jnz 1b; push %rsi; ret" goes on behind the
-// string that stands behind the call. vfork only puts its return address back.
+// Example: "show: pop %rsi; 1: lodsb; test %al,%al; jnz 1b; push %rsi; ret" returns to the code
+// after the string that follows the call. vfork only puts its return address back.
 //
-// Limits: calls through pointers, callees that reach the return address by registers other than the
-// stack and frame pointers, what a callee does behind a call of its own, and callees that only read
-// the return address, as many C functions do.
+// Limits. Not found are calls through pointers, callees that reach the return address by registers
+// other than the stack and frame pointers, uses after a call in the callee, and callees that only
+// read the return address, as many C functions do.
 
 #include "optimizer/lift/return_addresses.h"
 
@@ -52,7 +52,7 @@ class CalleeWalk {
       for (const Instruction& i : block.instructions) {
         if (i.is_pseudo()) continue;
         if (++count == kLongest) return false;
-        if (i.origin == kNone) continue;  // a branch to the code behind, which was added
+        if (i.origin == kNone) continue;  // an added branch to the code that follows
         if (!Effort::spend(effort_.instructions, 1)) return true;
         const PushedReturns::Use use = returns_.follow(i, lifter_.bytes_of(i), depth);
         if (use == PushedReturns::Use::changed) return true;
@@ -68,7 +68,7 @@ class CalleeWalk {
  private:
   static constexpr size_t kLongest = 128;  // instructions
 
-  /// A block, and the stack where the block starts.
+  /// A block, and the stack at its start.
   struct Place {
     CodeLocation at;
     PushedReturns::Depth depth;
@@ -79,7 +79,7 @@ class CalleeWalk {
     if (seen_.emplace(at.procedure, at.block).second) places_.push_back({at, depth});
   }
 
-  /// Goes on with the target of a jump and with the code behind, also of other procedures.
+  /// Goes on at the target of a jump and at the code that follows, also in other procedures.
   void go_on(const CodeLocation& at, const BasicBlock& block, const PushedReturns::Depth& depth) {
     const InstructionFacts facts = lifter_.machine.facts(block.instructions.back());
     if (is_call(facts.flow)) return;
@@ -90,8 +90,8 @@ class CalleeWalk {
       if (const auto target = target_of(at.procedure, block)) go_to(*target, depth);
   }
 
-  /// Where the branch that ends a block leads. The answer is the same whether the block is
-  /// connected already or not, since it is remembered for other callers.
+  /// Where the branch that ends a block leads. The answer is the same whether or not the block is
+  /// connected already, since it is remembered for other callers.
   std::optional<CodeLocation> target_of(ProcedureId id, const BasicBlock& block) const {
     const Instruction& last = block.instructions.back();
     if (const Edge* edge = block.edge(Edge::Kind::taken))
@@ -104,7 +104,7 @@ class CalleeWalk {
     return code_at(lifter_.branch_target(program_.origin_base + last.origin, last));
   }
 
-  /// The code to which control comes that goes to an address, through padding, too.
+  /// The code to which control that goes to an address comes, including control through padding.
   std::optional<CodeLocation> code_at(uint64_t address) const {
     const auto where = lifter_.resolve_flow(address);
     return where ? block_at(program_, *where) : std::nullopt;

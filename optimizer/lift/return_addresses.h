@@ -1,5 +1,5 @@
 #pragma once
-// Callees that use their return address for more than to return.
+// Callees that do more with their return address than return.
 
 #include <vector>
 
@@ -14,7 +14,7 @@ struct Callee {
   auto operator<=>(const Callee&) const = default;
 };
 
-/// Those of the callees that may go on elsewhere than behind the call, or read data there; sorted.
+/// The callees that may go on at another place than the return point, or read data there; sorted.
 /// For machines whose calls push the return address; on others no callee uses the return address.
 std::vector<Callee> users_of_return_addresses(const Lifter& lifter, std::vector<Callee> callees);
 

@@ -1,28 +1,28 @@
-// Addresses of code that are computed with.
+// Computations with addresses of code.
 //
-// Problem: assemblers resolve the distance between two places of one section, so that data may hold
+// Problem: assemblers resolve the distance between two places of one section, so data may hold
 // distances of code without relocations. A program adds such a distance to the address of a
-// procedure. Nothing tells the distances from other numbers.
+// procedure. Nothing distinguishes the distances from other numbers.
 //
-// Idea: the sum tells. Where an address of code that an instruction forms, or loads from a known
-// word, is added to anything, the procedure at this address stays as it is, and so does everything
-// to which the sum may lead: the words of all data that the adding procedure refers to are tried as
-// distances. Compilers hardly ever add to addresses of procedures.
+// Idea: look for the sum. Where an address of code that an instruction forms, or loads from a known
+// word, is added to anything, the procedure at this address stays as it is. All code to which the
+// sum may lead stays as well: the words of all data that the adding procedure refers to are tried
+// as distances. Compilers hardly ever add to addresses of procedures.
 //
-// A jump to a sum that is not a table's address and an entry makes its procedure opaque (see
+// A jump to a sum other than a table's address and an entry makes its procedure opaque (see
 // jump_sources.cc), if the procedure has a place to which the sum may lead: a label whose address
-// is kept, or code to which nothing known leads. So does a label whose address is kept in data if
-// no jump of the procedure can have loaded it from there: the kernel may know the label, or the
-// label is data. A jump can if it loads from an address in a register, and if the procedure refers
-// to the row of the word.
+// is kept, or code to which nothing known leads. A label whose address is kept in data also makes
+// its procedure opaque, if no jump of the procedure can have loaded the address from there: the
+// kernel may know the label, or the label is data. A jump can have loaded it if the jump loads from
+// an address in a register, and if the procedure refers to the row of the word.
 //
 // Example: LuaJIT keeps the places of its operations as 16-bit distances from lj_vm_asm_begin, and
-// adds them up in C: "lea lj_vm_asm_begin(%rip),%rcx; movzwl (%rax),%edx; add %rcx,%rdx".
+// adds them in C: "lea lj_vm_asm_begin(%rip),%rcx; movzwl (%rax),%edx; add %rcx,%rdx".
 //
-// Limits: an address of code is followed neither through memory nor into callees. What or, and, xor
-// or a multiplication makes of an address is taken for no address. Distances are tried where the
-// procedure that adds refers to them, or up to 512 bytes from there. Sums of which no part is an
-// address that the procedure forms, or loads from a known word, count at jumps only.
+// Limits: an address of code is followed neither through memory nor into callees. The result of or,
+// and, xor or a multiplication counts as no address. Distances are tried where the adding procedure
+// refers to them, or up to 512 bytes from there. Sums without an address that the procedure forms,
+// or loads from a known word, only count at jumps.
 
 #include "optimizer/lift/sums.h"
 
@@ -107,7 +107,7 @@ struct Sums {
   std::vector<uint64_t> referred;  // the data to which the procedure refers, sorted
 };
 
-/// Finds the sums of procedures. Writes to the procedures that it checks alone.
+/// Finds the sums of procedures. Writes only to the procedures that it checks.
 class SumFinder {
  public:
   SumFinder(Lifter& lifter, const KnownData& known, const Effort& effort)
@@ -208,8 +208,8 @@ class SumFinder {
     }
   }
 
-  /// Whether a jump to a sum may lead to a place of the procedure: to one whose address is kept, or
-  /// to code to which nothing known leads.
+  /// Whether a jump to a sum may lead to a place of the procedure: a place whose address is kept,
+  /// or code to which nothing known leads.
   bool has_unknown_label(ProcedureId id, std::span<const uint32_t> ranges) {
     for (const uint32_t range : ranges) {
       const auto first =
@@ -233,7 +233,8 @@ class SumFinder {
     return false;
   }
 
-  /// Where a jump goes to a sum, any address of code that the procedure loads may be a part of it.
+  /// Where a jump goes to a sum, any address of code that the procedure loads may be a part of the
+  /// sum.
   void note_words_as_bases(std::span<const uint32_t> ranges) {
     find_referred(ranges);
     for (const uint64_t address : referred_)
@@ -272,7 +273,8 @@ class SumFinder {
 
   // ---- sums ----
 
-  /// Follows all addresses of code that the procedure forms or loads to where they are added.
+  /// Follows all addresses of code that the procedure forms or loads to the places where they are
+  /// added.
   void find_sums(ProcedureId id) {
     const Procedure& procedure = program_[id];
     for (BlockId block = 0; block < procedure.blocks.size(); ++block) {
@@ -356,7 +358,7 @@ class SumFinder {
     return false;
   }
 
-  /// Whether the call goes on unwinding, as its relocation says.
+  /// Whether the call continues unwinding, as its relocation says.
   bool resumes(const Instruction& call) const {
     if (call.origin == kNone) return false;
     const uint64_t place = address_of(call), end = lifter_.map().group_end(place);
@@ -365,17 +367,18 @@ class SumFinder {
     if (found == relocations.end() || found->address >= end ||
         found->symbol >= lifter_.image.symbols.size())
       return false;
-    // _Unwind_Resume_or_Rethrow returns where nobody catches.
+    // _Unwind_Resume_or_Rethrow returns where no frame catches the exception.
     const std::string_view name = lifter_.image.symbols[found->symbol].name;
     return name.substr(0, name.find('@')) == "_Unwind_Resume";
   }
 
-  /// Whether control may take the edge. A call does not return to a landing pad, which takes what
-  /// the unwinder leaves in registers, and _Unwind_Resume never returns: what is behind them is
-  /// other code, to which registers have other values. Example: Rust keeps the address of a
-  /// procedure in rbx, and its clean-up code behind such a call adds to what rbx holds by then. All
-  /// indirect jumps of a procedure have edges to all entries of all of its tables; where a jump's
-  /// own tables are known, the others are none of its ways.
+  /// Whether control may take the edge with values in registers. A call does not return to a
+  /// landing pad, which takes the values that the unwinder leaves in registers, and _Unwind_Resume
+  /// never returns: the code after such calls is other code, for which registers have other values.
+  /// Example: Rust keeps the address of a procedure in rbx, and its clean-up code after such a call
+  /// adds to the value that rbx holds by then. All indirect jumps of a procedure have edges to all
+  /// entries of all of its tables; where a jump's own tables are known, edges to entries of other
+  /// tables are not taken.
   bool is_way(const Procedure& procedure, BlockId from, const Edge& edge) const {
     const Instruction& last = procedure.blocks[from].instructions.back();
     if (edge.kind == Edge::Kind::fall_through && is_call(lifter_.machine.facts(last).flow) &&
@@ -389,8 +392,8 @@ class SumFinder {
            });
   }
 
-  /// Whether the instruction makes a sum. Masks are no sums: clang forms "cond ? f : -1" by or, and
-  /// the C library mangles addresses by xor.
+  /// Whether the instruction makes a sum. Masks are not sums: clang forms "cond ? f : -1" by or,
+  /// and the C library mangles addresses by xor.
   bool adds(const Instruction& instruction) const {
     return whole_.adds(instruction) &&
            lifter_.machine.facts(instruction).source == ValueSource::computed;
@@ -405,11 +408,11 @@ class SumFinder {
   Effort effort_;
   std::vector<Sums> found_;
   std::vector<uint64_t> referred_;                   // of the procedure, see Sums
-  std::map<BlockId, std::vector<uint64_t>> tables_;  // of jumps whose only sources they are
+  std::map<BlockId, std::vector<uint64_t>> tables_;  // for jumps with no other sources
   std::vector<Sums::Sum> sums_;                      // of the procedure
 };
 
-/// Keeps what sums may lead to.
+/// Keeps the code to which sums may lead in place.
 class SumKeeper {
  public:
   SumKeeper(Lifter& lifter, const KnownData& known, Effort& effort)
@@ -430,8 +433,8 @@ class SumKeeper {
   }
 
  private:
-  /// Tries the words of the data that the procedure refers to: of objects with a name, and of what
-  /// is around other addresses.
+  /// Tries the words of the data that the procedure refers to: all words of objects with a name,
+  /// and the words around other addresses.
   void keep_ways_from(uint64_t base, const std::vector<uint64_t>& referred) {
     constexpr uint64_t kAround = 512;  // bytes
     for (const uint64_t address : referred) {
@@ -462,7 +465,8 @@ class SumKeeper {
       lifter_.make_opaque(procedure, "too much is added to addresses of code");
   }
 
-  /// What a number leads to stays even if no instruction starts there: in the output, one may.
+  /// The code to which a number leads stays even if no instruction starts there: in the output, one
+  /// may.
   template <typename Word>
   void keep_ways_from_words(const Section& section, const Extent& part, uint64_t base) {
     constexpr uint64_t kSize = sizeof(Word);
@@ -479,7 +483,7 @@ class SumKeeper {
   Lifter& lifter_;
   const KnownData& known_;
   Effort& effort_;
-  std::vector<uint64_t> relocated_;  // words that emission writes, sorted: these are no distances
+  std::vector<uint64_t> relocated_;  // words that emission writes, sorted: they are no distances
 };
 
 }  // namespace

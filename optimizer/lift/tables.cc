@@ -1,30 +1,30 @@
-// From where words of data count that hold distances of code, where instructions hold whole
-// addresses.
+// The bases of data words that hold distances of code, where instructions hold whole addresses.
 //
-// Problem: a word of 32 bits with a relocation against code holds a distance of code, but the
-// relocation does not say from where. "target - table" and "target - ." get relocations of one
-// type. Jump tables of position-independent code count from their own start, and so do virtual
-// tables with relative entries; rows of pointers to procedures often count from each word itself.
+// Problem: a 32-bit word with a relocation against code holds a distance of code, but the
+// relocation does not give the base of the distance. "target - table" and "target - ." get
+// relocations of one type. Jump tables of position-independent code count from their own start, and
+// so do virtual tables with relative entries; rows of pointers to procedures often count from each
+// word itself.
 //
-// A relocation that names the entry of a procedure tells the base: by its addend. The base has to
-// be confirmed, since the addend may also mean a place inside of the procedure: by an address that
-// is formed or kept somewhere, or by another word of the row that counts from there, too.
+// A relocation that names the entry of a procedure gives the base by its addend. The base has to be
+// confirmed, since the addend may also mean a place inside of the procedure. It is confirmed by an
+// address that is formed or kept somewhere, or by another word of the row with the same base.
 //
 // Other words are judged in rows. Where code forms an address in a row, a table starts; it goes on
-// to the next start, or to the end of the row. The words count from the start of the table if all
-// of them then lead into the procedures that form its address, or to entries; and from their own
-// places if all of them then lead to entries. Where both or neither is true, it is not known where
-// the words lead: the addresses from which they may count are near the row, so everything between
-// the target that counts from the nearest such address in front of the row, and the target that
-// counts from the end of the row, becomes opaque.
+// to the next start, or to the end of the row. The words count from the start of the table if,
+// counted so, all of them lead into the procedures that form its address, or to entries. They count
+// from their own places if, counted so, all of them lead to entries. If both or neither holds, the
+// base is unknown but near the row. Then a word may lead anywhere from its target counted from the
+// nearest formed address before the row, up to its target counted from the end of the row; all code
+// between these two targets becomes opaque.
 //
-// Jumps use the tables of their procedure, see jumps.cc: no sequence of instructions has to be
-// known.
+// Jumps use the tables of their procedure, see jumps.cc; the lifter needs to know no sequence of
+// instructions.
 //
 // Example: "lea table(%rip),%rdx; movslq (%rdx,%rax,4),%rax; add %rdx,%rax; jmp *%rax". The lea
 // forms the address of the first of seven words with relocations against .text. Counted from the
-// table, all lead into the procedure of the lea; counted from their own places, the second word
-// leads 4 bytes behind its label, into the middle of an instruction. So they are a jump table.
+// table, all words lead into the procedure of the lea. Counted from their own places, the second
+// word leads 4 bytes past its label, into the middle of an instruction. So they are a jump table.
 
 #include "optimizer/lift/tables.h"
 
@@ -41,7 +41,7 @@ namespace respike {
 
 namespace {
 
-constexpr uint64_t kFarthestBase = 0x10000;  // in front of a row
+constexpr uint64_t kFarthestBase = 0x10000;  // before a row
 constexpr std::string_view kColdSuffix = ".cold";
 
 }  // namespace
@@ -68,7 +68,7 @@ Tables::Tables(Lifter& lifter) : lifter_(lifter) {
 }
 
 bool Tables::is_distance(RelocationRole role) {
-  // Of a word, unlike of an instruction, `branch` says only that a stub may stand for the target.
+  // On a word, unlike on an instruction, `branch` only says that a stub may stand for the target.
   return role == RelocationRole::pc_relative32 || role == RelocationRole::pc_relative64 ||
          role == RelocationRole::branch;
 }
@@ -100,7 +100,7 @@ std::optional<Tables::Word> Tables::word_of(const Relocation& relocation) {
   }
   const Symbol& symbol = lifter_.image.symbols[relocation.symbol];
   const uint64_t meant = symbol.value + static_cast<uint64_t>(relocation.addend);
-  // A linker may have put another address there, such as the one of a stub.
+  // A linker may have put another address there, such as the address of a stub.
   if (symbol.type != Symbol::Type::section && meant == target && is_entry(symbol.value))
     word.named = symbol.value;
   return word;
@@ -132,7 +132,7 @@ void Tables::find_row(Words row) {
     }
 }
 
-/// Adds the words whose relocations name what they lead to.
+/// Adds the words whose relocations name their targets.
 void Tables::find_named(Words row) {
   std::vector<uint64_t> bases;
   for (const Word& word : row)
@@ -151,8 +151,7 @@ void Tables::find_named(Words row) {
   }
 }
 
-/// Finds out about the other words of a table, or of the start of a row in front of its first
-/// table.
+/// Classifies the other words of a table, or of the start of a row before its first table.
 void Tables::find_table(Words words, Words row) {
   const uint64_t start = words.front().place();
   const bool from_start = words.front().size == 4 && !users(start).empty() &&
@@ -217,9 +216,10 @@ void Tables::give_up(const Word& word, Words row) {
   give_up(word.place(), word.from_here(), row.front().place(), row.back().end());
 }
 
-/// Notes what the word at `place` may lead to, which leads to `target` if it counts from its place.
+/// Notes the code to which the word at `place` may lead; it leads to `target` if it counts from its
+/// place.
 void Tables::give_up(uint64_t place, uint64_t target, uint64_t row_start, uint64_t row_end) {
-  uint64_t base = row_start;  // the first from which it may count
+  uint64_t base = row_start;  // the first possible base
   const auto behind = std::ranges::upper_bound(known_, row_start);
   if (behind != known_.begin() && row_start - *(behind - 1) <= kFarthestBase) base = *(behind - 1);
   const uint64_t start = target - std::min(target, place - base);
@@ -245,7 +245,7 @@ void Tables::keep_unknown(const Relocation& relocation) {
 void Tables::settle() {
   std::ranges::sort(may_lead_to_, {}, &Stretch::start);
   const auto& ranges = lifter_.program.ranges;
-  uint64_t done = 0;  // everything in front of it is looked at
+  uint64_t done = 0;  // everything before it is looked at
   for (const Stretch& stretch : may_lead_to_) {
     const uint64_t start = std::max(stretch.start, done);
     auto range = std::ranges::upper_bound(ranges, start, {}, &CodeRange::start);
@@ -294,9 +294,9 @@ bool Tables::is_entry(uint64_t address) const {
           (lifter_.marks_at(address) & kEntryMark) != 0);
 }
 
-/// Whether `target`, an entry of a table of `user`, is behind that procedure or at its cold part,
-/// which is empty. Some compilers write these addresses for entries that are never used; other code
-/// may come to stand there.
+/// Whether `target`, an entry of a table of `user`, is at the end of that procedure or at its empty
+/// cold part. Some compilers write these addresses for entries that are never used; layouts may
+/// place other code there.
 bool Tables::is_unused(uint64_t target, ProcedureId user) const {
   if (user == kNone) return false;
   const uint32_t range = lifter_.range_at(target);
@@ -304,15 +304,15 @@ bool Tables::is_unused(uint64_t target, ProcedureId user) const {
          (owner(target - 1) == user || is_empty_part(user, target));
 }
 
-/// Whether a part of the procedure that the compiler split off starts at an address, and is empty.
+/// Whether an empty part that the compiler split off the procedure starts at the address.
 bool Tables::is_empty_part(ProcedureId procedure, uint64_t address) const {
   const std::string& name = lifter_.program[procedure].name;
   return std::ranges::binary_search(empty_parts_, std::pair(address, std::string_view(name)));
 }
 
-/// What stands for the target of an entry of a table. Only a procedure that forms the table's
-/// address may jump into its own middle by the table. The entry of a procedure stands for itself,
-/// used or not; the procedure's own entry stands for any other target that is not used.
+/// The address that stands for the target of an entry of a table. Only a procedure that forms the
+/// table's address may jump into its own middle by the table. The entry of a procedure stands for
+/// itself, used or not; the procedure's own entry stands for any other target that is not used.
 uint64_t Tables::checked_target(uint64_t base, uint64_t target) {
   if (is_entry(target)) return target;
   std::optional<uint64_t> unused;  // what stands for the target

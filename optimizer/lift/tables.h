@@ -1,6 +1,5 @@
 #pragma once
-// From where words of data count that hold distances of code. Private to this folder; see
-// tables.cc.
+// The bases of data words that hold distances of code. Private to this folder; see tables.cc.
 
 #include <cstdint>
 #include <optional>
@@ -21,17 +20,17 @@ class Tables {
 
   /// Whether the relocation of a word of data says that the word holds a distance.
   static bool is_distance(RelocationRole role);
-  /// Adds the words of one section that hold distances of code to the code pointers; what other
-  /// words may lead to becomes opaque.
+  /// Adds the words of one section that hold distances of code to the code pointers. Code to which
+  /// other words may lead becomes opaque.
   void find_distances(std::span<const Relocation> relocations);
-  /// What the word at `word` refers to, which holds the address `target` in 8 bytes. Words come in
-  /// the order of their addresses.
+  /// The address to which the word at `word` refers, which holds the address `target` in 8 bytes.
+  /// Words must come in the order of their addresses.
   uint64_t target_at(uint64_t word, uint64_t target);
-  /// The word of a relocation that is not understood may lead to what the relocation means, and to
-  /// the code in front of that, since it need not count from its own place. Throws Error if it
-  /// means unwind tables: they move.
+  /// The relocation is not understood: its word may lead to the code that the relocation means, and
+  /// to the code before that, since the word need not count from its own place. Throws Error if the
+  /// relocation means unwind tables, since they move.
   void keep_unknown(const Relocation& relocation);
-  /// Makes opaque what the words that were not understood may lead to; comes last.
+  /// Makes the code opaque to which words that were not understood may lead; must be called last.
   void settle();
 
  private:
@@ -40,13 +39,13 @@ class Tables {
     const Relocation* relocation = nullptr;
     unsigned size = 0;
     uint64_t distance = 0;
-    std::optional<uint64_t> named;  // the procedure's entry that the relocation names
+    std::optional<uint64_t> named;  // the procedure's entry, if the relocation names one
 
     uint64_t place() const { return relocation->address; }
     uint64_t end() const { return place() + size; }
     /// Where the word leads if it counts from its own place.
     uint64_t from_here() const { return place() + distance; }
-    /// From where it counts if it leads to what its relocation names.
+    /// The base for which the word points at the relocation's symbol.
     uint64_t named_base() const { return place() - static_cast<uint64_t>(relocation->addend); }
   };
   using Words = std::span<const Word>;
@@ -72,9 +71,9 @@ class Tables {
 
   Lifter& lifter_;
   std::vector<uint64_t> known_;  // addresses from which words may count, sorted
-  std::vector<std::pair<uint64_t, std::string_view>> empty_parts_;  // of which procedure; sorted
-  uint64_t next_ = 0;             // behind the word of target_at() before
-  std::optional<uint64_t> base_;  // the start of its table
+  std::vector<std::pair<uint64_t, std::string_view>> empty_parts_;  // with their procedure; sorted
+  uint64_t next_ = 0;             // end of the word of the last target_at()
+  std::optional<uint64_t> base_;  // start of the table of that word
   struct Stretch {                // code to which a word may lead
     uint64_t start;
     uint64_t end;

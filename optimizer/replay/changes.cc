@@ -1,14 +1,18 @@
 // A comparison of input and output has to know how hot-cold optimization changed procedures: their
-// blocks have no counterparts in the input. The output's note says which blocks were hot, no more.
-// From that the changes are made again on the input, and proven again (check/hot_cold_proof.h);
-// then the comparison goes from the changed input to the output. A note that lies can only make
-// this fail.
+// changed blocks have no counterparts in the input. The output's note only says which blocks were
+// hot. From the note the changes are repeated on the input and proven again
+// (check/hot_cold_proof.h); then the comparison goes from the changed input to the output. A false
+// note can only make the comparison fail.
 //
-// What the changes depend on beside the hot blocks is made alike, too: what the user wanted left
-// out, and the loads of gp and no-ops that go first. Those loads are put back where nothing else
-// changed: a comparison that is not told which loads are needless finds out for itself.
+// The changes depend on more than the hot blocks, so the steps before them are repeated as well:
+// leaving out what the user wanted left out, and dropping loads of gp and no-ops. The dropped loads
+// are put back where nothing else changed: a comparison without a list of needless loads finds them
+// itself.
 //
-// Limit: only the Respike whose optimizations take the same steps can follow them.
+// Example: the note says that blocks 0 and 2 of f were hot. f is changed again with these hot
+// blocks, and the comparison walks the changed f and the f of the output in lockstep.
+//
+// Limit: the comparison needs a Respike whose optimizations take the same steps.
 
 #include "optimizer/replay/changes.h"
 
@@ -22,16 +26,16 @@
 namespace respike {
 namespace {
 
-/// The hot parts that a note tells of; nullopt when the program has no such procedures.
+/// The hot parts that a note lists; nullopt when the program has no such procedures.
 std::optional<HotParts> find_parts(const Program& program, const Provenance& note) {
-  // In each a procedure may double its size.
+  // In each round a procedure may double its size.
   if (note.hot_parts.size() > HotColdOptions().cold_shares.size()) return std::nullopt;
   HotParts parts;
   for (const auto& round : note.hot_parts) {
     auto& found = parts.emplace_back();
     for (const Provenance::HotPart& described : round) {
       const auto procedure = procedure_at_entry(program, described.entry);
-      // Each once.
+      // Each procedure at most once per round.
       if (!procedure || (!found.empty() && found.back().procedure >= *procedure))
         return std::nullopt;
       HotPart& part = found.emplace_back();
@@ -85,7 +89,7 @@ std::optional<std::string> follow_changes(Program& program, const Provenance& no
   std::vector<ProcedureId> left_out;
   for (const uint64_t entry : note.left_out) {
     const auto procedure = procedure_at(program, entry);
-    // What is not understood stays so, whatever a note says.
+    // An opaque or pinned procedure stays so, whatever the note says.
     if (!procedure || !program[*procedure].movable()) return kOther;
     left_out.push_back(*procedure);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// What is changed in the instructions of a program before its blocks are placed, told so that a
-// comparison can follow it.
+// The changes to the instructions of a program before its blocks are placed, recorded in a way that
+// a comparison can repeat.
 
 #include <optional>
 #include <string>
@@ -14,11 +14,12 @@
 
 namespace respike {
 
-/// Leaves procedures where they are, and those that control runs into or out of with them.
+/// Leaves procedures where they are, together with the procedures that control runs into or out of.
 void pin(Program& program, const std::vector<ProcedureId>& left_out,
          std::string_view reason = "left out on request");
 
-/// Loads of gp cannot be put back where blocks have changed: there the comparison goes without.
+/// Loads of gp cannot be put back where blocks have changed; the comparison does without them
+/// there.
 void forget_changed(DroppedGpLoads& loads, const HotParts& changed);
 
 /// What follow_changes() needs to know; `left_out` ascending.
@@ -26,8 +27,8 @@ Provenance describe_changes(const Program& program, const std::vector<ProcedureI
                             const HotParts& parts);
 
 /// Changes the instructions of a lifted input as optimize() did before it made the output with this
-/// note. Nothing of the note is believed: what cannot be proven is refused. Returns why, in one
-/// sentence, or nullopt. `splits`: see split_alike().
+/// note. The note is not trusted: a change that cannot be proven is refused. Returns the reason in
+/// one sentence, or nullopt. `splits`: see split_alike().
 std::optional<std::string> follow_changes(Program& program, const Provenance& note,
                                           std::vector<SplitProcedure>* splits = nullptr);
 

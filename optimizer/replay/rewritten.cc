@@ -1,14 +1,14 @@
-// Nothing that the emitter said is believed here, either: the comparison that proves an output
-// right (check/same_program.h) walks both programs in lockstep, and the pairs of blocks that it
-// comes by say what runs where. Each pair is a cut in the output's code; the code up to the next
-// cut runs the block of the input.
+// The emitter's own record is not trusted here. The comparison that proves an output right
+// (check/same_program.h) walks both programs in lockstep, and the pairs of blocks that it visits
+// say what runs where. Each pair is a cut in the output's code; the code from one cut up to the
+// next runs the block of the input.
 //
 // Example: the input's block 7 falls through into block 8, and the output has both in a row at
 // 0x120000480, 12 and 8 bytes long, then a branch. The comparison enters 7 at 0x120000480 and 8 at
-// 0x12000048c, so there are two pieces; the branch belongs to the second one.
+// 0x12000048c, so there are two pieces; the branch belongs to the second piece.
 //
-// Counts come the same way: an edge of the output runs as often as the edges of the input's block
-// that lead to the same place, through branches that only the output has.
+// Counts are found in the same way: an edge of the output runs as often as the edges of the input's
+// block that lead to the same place, through branches that only the output has.
 
 #include "optimizer/replay/rewritten.h"
 
@@ -73,7 +73,7 @@ class Follower {
 
   void run() {
     for (const CodeRange& range : after_.ranges) {
-      Cut running;  // what the code in front runs, where control falls through
+      Cut running;  // the block that the code before runs, if control falls through
       for (BlockId b = range.first_block; b < range.end_block; ++b)
         running = cut_up(range.procedure, b, running);
     }
@@ -103,7 +103,7 @@ class Follower {
     return equal_span(cuts_, after, &Cut::after);
   }
 
-  /// Makes the pieces of a block of the output; returns what runs behind it.
+  /// Makes the pieces of a block of the output; returns the cut that runs after the block.
   Cut cut_up(ProcedureId procedure, BlockId id, const Cut& running) {
     BasicBlock& block = after_[procedure].blocks[id];
     const uint32_t number = after_numbers_(procedure, id);
@@ -133,7 +133,7 @@ class Follower {
     return goes_on ? current : Cut();
   }
 
-  /// Whether the instructions in front of `index` are no-ops.
+  /// Whether the instructions before `index` are no-ops.
   bool does_nothing(const BasicBlock& block, uint32_t index) const {
     const auto list = block.instructions.span().first(index);
     return std::ranges::all_of(list, [&](const Instruction& i) {
@@ -172,7 +172,7 @@ class Follower {
     both_.pieces.push_back(piece);
   }
 
-  /// The blocks of the output in which control comes to rest behind an edge of the input.
+  /// The blocks of the output in which control comes to rest after it enters `block` of the input.
   std::span<const uint32_t> rests_of(ProcedureId procedure, BlockId block) const {
     for (int steps = 0; steps < kLongWay; ++steps) {
       const auto& found = partners_[before_numbers_(procedure, block)];
@@ -183,8 +183,8 @@ class Follower {
     return {};
   }
 
-  /// Whether control comes from the start of a block of the output to that with the number `goal`,
-  /// through blocks that only lead on.
+  /// Whether control comes from the start of `block` of the output to the block with the number
+  /// `goal` through blocks that only lead on.
   bool leads_to(ProcedureId procedure, BlockId block, uint32_t goal) const {
     for (int steps = 0; steps < kLongWay; ++steps) {
       const uint32_t number = after_numbers_(procedure, block);
@@ -198,7 +198,7 @@ class Follower {
 
   static bool by_exception(const Edge& edge) { return edge.kind == Edge::Kind::landing_pad; }
 
-  /// How often control goes on behind a block of the output, other than by exceptions: less often
+  /// How often control goes on after a block of the output, other than by exceptions: less often
   /// than the block runs where a call does not return.
   uint64_t leaving(const BasicBlock& block, const Cut& from) const {
     const auto& list = block.instructions.span();
@@ -215,8 +215,8 @@ class Follower {
     return flow == ControlFlow::call || flow == ControlFlow::indirect_call;
   }
 
-  /// Counts the edges of a block of the output. Control that goes by no edge of the input goes by
-  /// the only edge that is left: out of the procedure, or on in the middle of the input's block.
+  /// Counts the edges of a block of the output. Control that takes no edge of the input takes the
+  /// only edge that is left: out of the procedure, or on within the input's block.
   void count_edges(ProcedureId procedure, BlockId id) {
     BasicBlock& block = after_[procedure].blocks[id];
     const Cut& from = last_[after_numbers_(procedure, id)];
@@ -234,7 +234,8 @@ class Follower {
     if (ways.size() == 1) count_edge(procedure, *ways.front().edge, rest);
   }
 
-  /// Procedures that begin by leading on are entered as often as those of the same names.
+  /// Procedures whose first block only leads on are entered as often as the input's procedures of
+  /// the same names.
   void count_entries() {
     std::unordered_map<std::string_view, ProcedureId> by_name;
     for (ProcedureId id = 0; id < before_.procedures.size(); ++id)
@@ -246,8 +247,9 @@ class Follower {
     }
   }
 
-  /// Counts the edge by which control comes to `goal` as it does by `before`, an edge of the input.
-  /// Where several lead there, as entries of one jump table do, it is not known which.
+  /// Counts the edge by which control comes to `goal`, as `before`, an edge of the input, does.
+  /// Where several edges lead to `goal`, as entries of one jump table do, it is unknown which of
+  /// them ran.
   bool count_way(ProcedureId procedure, std::vector<Way>& ways, uint32_t goal, const Edge& before) {
     Way* found = nullptr;
     for (Way& way : ways)
@@ -265,7 +267,7 @@ class Follower {
     pass(procedure, edge.target, count);
   }
 
-  /// Counts the blocks that only lead on, from this one up to the next that does more.
+  /// Counts the blocks that only lead on, from `block` to the next block that does more.
   void pass(ProcedureId procedure, BlockId block, uint64_t count) {
     for (int steps = 0; steps < kLongWay; ++steps) {
       if (!cuts_of(after_numbers_(procedure, block)).empty()) return;

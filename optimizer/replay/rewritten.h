@@ -39,9 +39,9 @@ RewrittenProgram follow_rewriting(const Image& before, const Image& after, const
                                   Diagnostics& diagnostics);
 
 /// Lifts both and compares; the first difference in one sentence, or nullopt. Where hot-cold
-/// optimization changed procedures of `after`, its note says so, and the change is proven anew.
-/// Rules of loaders and unwinders that `after` alone breaks (check/broken_rules.h) are differences,
-/// too.
+/// optimization changed procedures of `after`, its note says so, and the change is proven anew. A
+/// rule of loaders and unwinders that only `after` breaks (check/broken_rules.h) is a difference as
+/// well.
 std::optional<std::string> verify_images(const Image& before, const Image& after,
                                          Diagnostics& diagnostics, CompareCounts* counts = nullptr,
                                          const Progress& progress = {});

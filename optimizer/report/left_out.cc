@@ -1,7 +1,7 @@
-// A procedure that is not understood costs nothing, unless it is where the program spends its time.
-// Nobody knows where that is before it was counted, but the loops of interpreters, the usual case,
-// are among the biggest procedures of their programs. Start-up code is not where it is, however big
-// a part of a small program.
+// A procedure that is not understood costs nothing, unless the program spends its time there.
+// Before the program is counted, it is unknown where that is, but the loops of interpreters, the
+// usual case, are among the biggest procedures of their programs. Start-up code runs once, so it
+// does not matter, however big a part of a small program it is.
 
 #include "optimizer/report/left_out.h"
 

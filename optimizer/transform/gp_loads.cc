@@ -1,3 +1,13 @@
+// Needless loads of gp are removed, and can be put back.
+//
+// Callers reload gp after calls, since a callee may change it. Where analysis/needless_gp_loads.h
+// proves that the register holds the value already, both halves of the load are removed from their
+// block. The comparison of input and output needs the loads of the input, so the old instruction
+// list of each changed block is kept and put_back() restores it.
+//
+// Example: "bsr g; ldah gp,1(ra); lda gp,16(gp); addq a0,a1,v0", where g keeps gp, becomes "bsr g;
+// addq a0,a1,v0". A block that would only hold a branch without its loads keeps them.
+
 #include "optimizer/transform/gp_loads.h"
 
 #include <algorithm>

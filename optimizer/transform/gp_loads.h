@@ -20,13 +20,13 @@ struct DroppedGpLoads {
   std::vector<Block> blocks;
 };
 
-/// Removes the loads of find_needless_gp_loads() from all movable procedures. Leaves loads alone
-/// that are in untouchable blocks, in blocks whose address is taken, and in blocks that would be
-/// empty without the loads, since signatures skip empty blocks. Linear. `calls` is as for
-/// find_needless_gp_loads() and stays right.
+/// Removes the loads of find_needless_gp_loads() from all movable procedures. Keeps loads in
+/// untouchable blocks, in blocks whose address is taken, and in blocks that would be empty without
+/// the loads, since signatures skip empty blocks. Linear. `calls` is as for
+/// find_needless_gp_loads() and stays valid.
 DroppedGpLoads drop_gp_loads(Program& program, std::optional<CallGraph>& calls);
 
-/// Gives the blocks the instructions back that they had before drop_gp_loads().
+/// Restores the instructions that the blocks had before drop_gp_loads().
 void put_back(Program& program, const DroppedGpLoads& dropped);
 
 }  // namespace respike

@@ -1,13 +1,13 @@
 // A call of a procedure of another image leads to a stub, which jumps through a pointer that the
 // dynamic linker has filled in or, the first time, through the pointer to the linker. A call
 // through the same pointer goes to the same place with the same stack and registers, without the
-// stub's jump and its line of the cache. It is as late in reading the pointer as the stub is, so
-// that lazy binding, preloading and auditing see no difference.
+// stub's jump and its cache line. It reads the pointer as late as the stub does, so lazy binding,
+// preloading and auditing see no difference.
 //
 // Example: `call strlen@plt`, of 5 bytes, becomes `call *strlen@got(%rip)`, of 6 bytes. In a C++
-// program one of eight taken jumps is that of a stub.
+// program one of eight taken jumps is the jump of a stub.
 //
-// Calls after which control may not come back stay: the lifter knows that from the stub's name.
+// Calls after which control may not come back stay: the lifter recognizes them by the stub's name.
 // Code that did not run stays as short as it is.
 
 #include "optimizer/transform/import_calls.h"

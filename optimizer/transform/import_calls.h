@@ -7,8 +7,8 @@
 
 namespace respike {
 
-/// Makes calls that ran and lead to stubs of the procedure linkage table call through the stubs'
-/// pointers. Returns how many calls were changed.
+/// Changes calls that ran and lead to stubs of the procedure linkage table: they now call through
+/// the stubs' pointers. Returns how many calls were changed.
 uint64_t call_imports_directly(Program& program);
 
 }  // namespace respike

@@ -1,3 +1,12 @@
+// No-ops are removed from code that may move.
+//
+// Compilers align code with no-ops, and linkers leave no-ops in place of instructions that a
+// relaxed call does not need. The layout aligns code anew, so all of them can go. They stay in
+// untouchable blocks, and a block that would become empty keeps all of its no-ops. Machines whose
+// encoder drops no-ops (Codec::drops_nops) need no pass.
+//
+// Example: "bsr g; unop; addq a0,a1,v0" becomes "bsr g; addq a0,a1,v0".
+
 #include "optimizer/transform/nops.h"
 
 #include <algorithm>

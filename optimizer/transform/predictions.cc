@@ -1,6 +1,6 @@
 // Compilers guess where a branch goes, and put the guess into the branch's hint. Example: a
-// compiler took a check for unlikely and hinted "not taken"; by the counts it was taken 90 times of
-// 100, so the hint becomes "taken". Branches that did not run keep their hints.
+// compiler considered a check unlikely and hinted "not taken"; by the counts the branch was taken
+// 90 times of 100, so the hint becomes "taken". Branches that did not run keep their hints.
 
 #include "optimizer/transform/predictions.h"
 
@@ -23,7 +23,7 @@ uint64_t predict_branches(Program& program) {
           program.machine->facts(branch).flow != ControlFlow::conditional_branch)
         continue;
       const uint64_t executed = taken->count + fall->count;
-      if (executed < taken->count || executed == 0) continue;  // the sum overflowed, or did not run
+      if (executed < taken->count || executed == 0) continue;  // the sum overflowed, or never ran
       const Instruction before = branch;
       predict(branch, taken->count, executed);
       changed += !(branch == before);

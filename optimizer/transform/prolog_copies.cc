@@ -1,7 +1,7 @@
-// Some unwinders read the code of a procedure's prolog and undo it. They find the prolog in front
-// of the piece of code for which they look. When a layout takes a piece away from its prolog, the
-// unwinder needs a prolog there, too: a copy, which control never enters, since everything leads to
-// the code behind the copy.
+// Some unwinders read the code of a procedure's prolog and undo it. They expect the prolog before
+// the code that they look up. When a layout takes a fragment away from its prolog, the unwinder
+// needs a prolog there as well: a copy, which control never enters, since everything leads to the
+// code after the copy.
 //
 //   f:         lda sp,-16(sp)        cold piece:  lda sp,-16(sp)    copy
 //              stq ra,0(sp)                       stq ra,0(sp)      copy
@@ -41,7 +41,7 @@ class PrologCopier {
   /// Adds the fragment, perhaps in several parts, to `result`.
   void add(const Layout::Fragment& fragment, std::vector<Layout::Fragment>& result) {
     Layout::Fragment part{.procedure = id_, .blocks = {}, .start = fragment.start};
-    uint32_t prolog = kNone;  // the state behind the prolog in front
+    uint32_t prolog = kNone;  // the state after the preceding prolog
     for (const BlockId block : fragment.blocks) {
       const uint32_t state = procedure_.blocks[block].cfi_state;
       if (is_prolog_start(state)) {
@@ -65,8 +65,8 @@ class PrologCopier {
            !program_.unwind.states[state].opaque;
   }
 
-  /// The state behind a block that starts with a prolog. Where the prolog is all of the block, the
-  /// state changes between the block and the next one.
+  /// The state after a block that starts with a prolog. Where the block holds only the prolog, the
+  /// state changes between the block and the next block.
   uint32_t state_behind(BlockId id) const {
     const BasicBlock& block = procedure_.blocks[id];
     const uint32_t state = state_at_end(block);
@@ -82,7 +82,7 @@ class PrologCopier {
     return goes_on ? longer : state;
   }
 
-  /// Notes where states begin that a prolog at the start of the block leads to.
+  /// Notes where states begin to which a prolog at the start of the block leads.
   void note_prolog(BlockId id) {
     const BasicBlock& block = procedure_.blocks[id];
     if (block.origin == kNone || !is_prolog_start(block.cfi_state)) return;
@@ -119,7 +119,7 @@ class PrologCopier {
   Program& program_;
   Procedure& procedure_;
   ProcedureId id_;
-  std::map<uint32_t, std::pair<BlockId, uint32_t>> prologs_;  // state: block, instructions up to it
+  std::map<uint32_t, std::pair<BlockId, uint32_t>> prologs_;  // state: block, instruction count
 };
 
 }  // namespace

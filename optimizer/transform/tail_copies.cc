@@ -1,4 +1,4 @@
-// A tail is the way from a block to where the procedure ends: to a return, to a jump to another
+// A tail is the way from a block to the end of the procedure: to a return, to a jump to another
 // procedure, or to a jump through a table or register. Many paths share tails, as compilers merge
 // equal code: one epilogue for all returns, one dispatch for all operations of an interpreter. Only
 // one path can fall into a tail, all others jump. A copy of the tail saves the jump, and gives each
@@ -7,21 +7,21 @@
 // tails against jumps: Mueller and Whalley, PLDI 1992).
 //
 // Example: Lua's operations end in `test; je next`, 20 times, and `next` loads the operation,
-// computes its operands and jumps through a table. Each hot operation gets the 11 instructions from
-// `next` on, and `jne trap` in front of them.
+// computes its operands and jumps through a table. Each hot operation gets a copy of the 11
+// instructions from `next` on, after a `jne trap`.
 //
-// Candidates are edges from blocks that go to the tail more often than elsewhere: only these would
-// have the copy behind them. The path that comes most often keeps the tail itself. Copies are made
-// where a byte of copy saves most, until hot code has grown by a few percent, fewer where hot code
-// does not fit into the cache: there misses cost more than jumps.
+// Candidates are edges from blocks that go to the tail more often than elsewhere: only after these
+// blocks would a layout place the copy. The most frequent path keeps the tail itself. Copies are
+// made where a byte of copy saves most, until hot code has grown by a few percent, or by less if
+// hot code does not fit into the cache: there misses cost more than jumps.
 //
-// A tail follows conditional branches to where they nearly always lead. Their other side, and
-// everything that is not copied, leads to the original. A copy does what the original does and
-// leads to the same places, so that the comparison of input and output needs to know nothing about
-// copies (check/same_program.h).
+// A tail follows conditional branches to their usual side. Their other side, and all code that is
+// not copied, leads to the original. A copy does what the original does and leads to the same
+// places, so the comparison of input and output (check/same_program.h) needs to know nothing about
+// copies.
 //
-// Limits. Tails with calls are not copied, nor are jumps with more than kMostTargets targets: each
-// copy has all of them.
+// Limits. Tails with calls are not copied, and neither are jumps with more than kMostTargets
+// targets: each copy has all of them.
 
 #include "optimizer/transform/tail_copies.h"
 
@@ -38,10 +38,11 @@ namespace respike {
 namespace {
 
 constexpr double kNearlyAlways = 0.8;  // of a conditional branch in a tail
-// By how much hot code grows, see kHotShare: where it fits into the cache, and where it does not.
+// By how much hot code (see kHotShare) may grow: where it fits into the cache, and where it does
+// not.
 constexpr double kMostGrowth = 0.06, kMostGrowthOfLargeCode = 0.02;
 constexpr size_t kMostTargets = 1024;
-constexpr double kHotShare = 0.98;  // of the executed bytes: the hottest blocks with that much
+constexpr double kHotShare = 0.98;  // of the executed bytes: the hottest blocks with that share
 
 struct Tail {
   std::vector<BlockId> blocks;
@@ -73,7 +74,7 @@ uint64_t size_of(const Machine& machine, const BasicBlock& block) {
   return machine.codec.size(block.instructions.span());
 }
 
-/// The least count of the hottest blocks that execute kHotShare of all bytes, and their bytes.
+/// The least count among the hottest blocks, which execute kHotShare of all bytes, and their bytes.
 struct HotCode {
   uint64_t least = UINT64_MAX;
   uint64_t bytes = 0;
@@ -135,7 +136,7 @@ class Tails {
     }
   }
 
-  /// Copies the tail for one of the blocks that lead to it; the bytes of the copy, or 0.
+  /// Copies the tail for one of the blocks that lead to it. Returns the bytes of the copy, or 0.
   uint64_t copy(BlockId from, BlockId to) {
     const auto edge = favourite(from);
     const auto tail = tail_from(to);
@@ -152,7 +153,7 @@ class Tails {
   }
 
  private:
-  /// The edge along which control most often leaves the block, if that is a way to a tail.
+  /// The edge along which control most often leaves the block, if the edge leads to a tail.
   std::optional<Edge> favourite(BlockId id) const {
     const BasicBlock& block = procedure_.blocks[id];
     if (block.has(BasicBlock::kGluedToNext)) return std::nullopt;
@@ -220,7 +221,7 @@ class Tails {
     return std::nullopt;
   }
 
-  /// Appends a copy that runs `count` times of the block's count, and leads to the block behind the
+  /// Appends a copy that runs `count` times of the block's count, and leads to the block after the
   /// copy where the original leads to `next`. Returns how often it goes there.
   uint64_t copy_block(BlockId id, uint64_t count, BlockId next) {
     BasicBlock copied = procedure_.blocks[id];
@@ -248,7 +249,7 @@ class Tails {
       goes_on = edge.count;
     }
     for (JumpTable& table : procedure_.jump_tables)
-      if (table.jump == id) table.jump = kNone;  // the copy uses the table, too
+      if (table.jump == id) table.jump = kNone;  // the copy also uses the table
     procedure_.blocks.push_back(copied);
     untouchable_.push_back(false);
     return goes_on;

@@ -1,5 +1,5 @@
 #pragma once
-// Copies of short tails in the place of jumps to them.
+// Copies of short tails instead of jumps to them.
 
 #include <cstdint>
 
@@ -13,8 +13,8 @@ struct TailCopies {
 };
 
 /// Copies short tails of hot paths, where the machine gains by that (ExecutionCosts::copied_tail):
-/// layouts can put each copy behind a block that would have to jump. `program` has counts; they are
-/// shared out among the copies.
+/// layouts can put each copy after a block that would have to jump. `program` has counts; they are
+/// divided among the copies.
 TailCopies copy_tails(Program& program);
 
 }  // namespace respike

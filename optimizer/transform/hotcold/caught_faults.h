@@ -1,5 +1,5 @@
 #pragma once
-// Exceptions from instructions that are no calls.
+// Exceptions from instructions other than calls.
 
 #include "optimizer/ir/program.h"
 
@@ -9,8 +9,8 @@ class CaughtFaults {
  public:
   explicit CaughtFaults(const Program& program);
 
-  /// Whether an instruction of the procedure that is no call, such as a load of a bad address, may
-  /// lead to a landing pad.
+  /// Whether an instruction of the procedure other than a call, such as a load from a bad address,
+  /// may lead to a landing pad.
   bool concern(const Procedure& procedure) const;
 
  private:

@@ -1,24 +1,24 @@
 // The hot procedure replaces the hot blocks.
 //
 // Hot blocks keep their numbers, so all calls, pointers and symbols of the procedure lead to its
-// hot part without a change. Clones of hot blocks, which cold code needs, and stubs come behind the
+// hot part without a change. Stubs, and clones of hot blocks that cold code needs, come after the
 // other blocks. A stub without code becomes no block: its edge leads to the cold block. Example:
-// hot blocks 0 and 2, cold block 1, which leads to 2; the new blocks are 3, the clone of 2, to
+// hot blocks 0 and 2, cold block 1, which leads to 2. The new blocks are 3, the clone of 2, to
 // which 1 leads now, and 4, the stub on the edge from 0 to 1.
 //
 // Unwind states. In the hot procedure a register that is no longer saved holds the caller's value
 // itself, so its rule goes; without a frame the CFA is computed as at the entry. In a stub, the
 // original's CFA holds from the allocation of the frame on, and the original's rules from the last
-// save on, since the code behind may overwrite the saved registers.
+// save on, since the code after the stub may overwrite the saved registers.
 //
 // Clones have references of their own, since two instructions may not share a reference. A
 // reference relative to a return point or a landing pad becomes relative to the clone of the call
 // or pad.
 //
 // Entries of jump tables that belong to one jump follow the edges of the jump: to a clone, a stub,
-// or the block behind an empty block.
+// or the block after an empty block.
 //
-// The counts of a hot block are shared out between the block and its clone.
+// The counts of a hot block are divided between the block and its clone.
 
 #include "optimizer/transform/hotcold/commit.h"
 
@@ -52,7 +52,7 @@ class HotStates {
     std::erase_if(changed.rules,
                   [&](const auto& rule) { return is_gone(rule.first, rule.second); });
     if (hot_.frameless && !frame) changed.cfa_offset = cfa_at_entry_;
-    // Looks for an equal state among the last ones only; a state that is there twice is no error.
+    // Only looks for an equal state among the last ones; a duplicate state is no error.
     constexpr size_t kFew = 4096;
     const size_t from = unwind_.states.size() > kFew ? unwind_.states.size() - kFew : 0;
     const auto same = std::find(unwind_.states.begin() + static_cast<ptrdiff_t>(from),
@@ -167,7 +167,7 @@ class Committer {
     }
   }
 
-  /// The clone of a reference. The two halves of an address share a reference, in the clone, too.
+  /// The clone of a reference. The two halves of an address share a reference, also in the clone.
   int32_t clone_reference(int32_t index) {
     const auto [known, fresh] = references_.try_emplace(index, 0);
     if (!fresh) return known->second;
@@ -304,7 +304,7 @@ class Committer {
     return program_.machine->facts(hot.code.back().instruction).flow != ControlFlow::none;
   }
 
-  /// Makes edges to empty blocks lead to the block behind. An empty block stays in use if it is an
+  /// Makes edges to empty blocks lead to the next block. An empty block stays in use if it is an
   /// entry of the procedure.
   void skip_empty_blocks() {
     for (uint32_t i = 0; i < hot_.hot; ++i) {
@@ -332,7 +332,7 @@ class Committer {
   std::map<int32_t, int32_t> references_;  // of the original -> of clones
   std::map<std::pair<uint32_t, BlockId>, uint32_t> call_sites_;  // see call_site()
   std::vector<TableEntry> table_entries_;  // of tables that belong to one jump
-  std::vector<BlockId> stubs_;             // per stub: its block, or the cold block behind the stub
+  std::vector<BlockId> stubs_;             // per stub: its block, or the cold block after the stub
   CommittedBlocks result_;
 };
 

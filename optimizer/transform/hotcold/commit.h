@@ -11,7 +11,7 @@ namespace respike {
 
 /// The blocks that a procedure has after commit().
 struct CommittedBlocks {
-  uint64_t copied_instructions = 0;  // of the hot blocks before
+  uint64_t copied_instructions = 0;  // of the original hot blocks
   uint64_t hot_instructions = 0;     // of the hot procedure
   uint64_t hot_executed = 0;         // executed instructions of the hot procedure
   uint64_t hot_calls = 0;            // calls in the hot procedure
@@ -21,9 +21,9 @@ struct CommittedBlocks {
   std::vector<BlockId> copies;  // per block: the original block; kNone: a stub
 };
 
-/// Replaces the hot blocks by the hot procedure, and appends clones of hot blocks for the cold
-/// part, and the stubs. Whatever refers to the procedure's entries refers to hot entries from here
-/// on. Counts are shared out between hot blocks and clones.
+/// Replaces the hot blocks by the hot procedure, and appends the stubs and the clones of hot blocks
+/// for the cold part. References to the procedure's entries now refer to hot entries. Counts are
+/// divided between hot blocks and clones.
 CommittedBlocks commit(Program& program, const Region& region, const HotProcedure& hot);
 
 }  // namespace respike

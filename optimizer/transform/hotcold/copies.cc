@@ -1,12 +1,12 @@
 // Copy propagation (Aho, Sethi, Ullman: Compilers, section 10.7).
 //
-// Compilers copy arguments to preserved registers, to have them behind calls. In the hot procedure
-// the call may be gone, but the copy is still there. Where on all paths to an instruction the copy
-// was executed and neither register written since, the instruction reads the source register
+// Compilers copy arguments to preserved registers to keep them over calls. In the hot procedure the
+// call may be gone, but the copy is still there. Where on all paths to an instruction the copy was
+// executed and neither register was written since, the instruction reads the source register
 // instead. When no hot code reads the target register any more, the copy is partially dead.
 //
-// Example: mov $16,$9; (the call is in a cold block); addq $9,1,$0. The addq reads $16 now, and the
-// mov sinks into the stub in front of the call.
+// Example: mov $16,$9; (the call is in a cold block); addq $9,1,$0. The addq now reads $16, and the
+// mov sinks into the stub before the call.
 
 #include "optimizer/transform/hotcold/copies.h"
 
@@ -32,7 +32,7 @@ class CopyPropagation {
   }
 
  private:
-  /// The copy that an instruction is, if each of the two registers may take the other's place.
+  /// The copy that an instruction is, if the two registers may replace each other.
   std::optional<Copy> copy_in(const HotInstruction& i) const {
     const auto copy = i.role ? std::nullopt : as_copy(machine_, i.instruction);
     const RegisterSet fixed = registers_with_a_role(machine_);
@@ -58,7 +58,7 @@ class CopyPropagation {
     }
   }
 
-  /// False for calls and jumps: the code that they lead to may rely on the register with its
+  /// False for calls and jumps: the code to which they lead may rely on the register with its
   /// address.
   bool may_read_other(const Instruction& instruction) const {
     const ControlFlow flow = machine_.facts(instruction).flow;

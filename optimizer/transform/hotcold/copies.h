@@ -7,8 +7,8 @@
 namespace respike {
 
 /// Makes instructions read the source of a copy instead of its target wherever both certainly hold
-/// the same value, and removes copies of a register to itself. sink_partial_dead_code() removes
-/// copies whose target nobody reads any more.
+/// the same value, and removes copies of a register to itself. Copies whose target is no longer
+/// read are left to sink_partial_dead_code().
 Removed propagate_copies(HotProcedure& procedure);
 
 }  // namespace respike

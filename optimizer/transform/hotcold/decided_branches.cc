@@ -1,16 +1,16 @@
 // Conditional constant propagation (Wegman, Zadeck: Constant Propagation with Conditional Branches,
 // TOPLAS 13(2), 1991), with classes of values in place of constants.
 //
-// A branch asks only for the sign of a register, its lowest bit, and whether it is zero. These make
-// the classes of values (machine/rewrite_facts.h); the analysis computes, for each register, the
-// set of classes that its value may be in. Constants and results of comparisons have small sets.
-// Along each edge of a branch the set keeps only the classes for which the branch takes the edge.
-// An edge with an empty set is never taken, and code behind it does not count, so that one decided
-// branch decides others. Compilers had to leave such branches, since cold code led back with other
-// values; in the hot procedure it does not.
+// A branch only tests the sign of a register, its lowest bit, and whether it is zero. These
+// properties make the classes of values (machine/rewrite_facts.h); the analysis computes, for each
+// register, the set of classes that its value may be in. Constants and results of comparisons have
+// small sets. Along each edge of a branch the set keeps only the classes for which the branch takes
+// the edge. An edge with an empty set is never taken, and code after it does not count, so one
+// decided branch decides others. Compilers had to leave such branches, since cold code led back
+// with other values; in the hot procedure it does not.
 //
-// Example: `clr $9`, and a cold block that sets $9 to 1 and comes back, in front of `bne $9`. In
-// the hot procedure $9 is zero at the branch, so the branch is never taken.
+// Example: `clr $9`, and a cold block that sets $9 to 1 and comes back, before `bne $9`. In the hot
+// procedure $9 is zero at the branch, so the branch is never taken.
 //
 // A copy has the set of its source, but a branch on the copy does not narrow the source's set.
 // Blocks that nothing reaches stay as they are.
@@ -23,7 +23,7 @@
 namespace respike {
 namespace {
 
-/// Per register: the classes that its value may be in. Empty: control does not get to this point.
+/// Per register: the classes that its value may be in. Empty: control does not reach this point.
 using Knowledge = std::vector<ValueClasses>;
 
 class BranchDecisions {
@@ -63,7 +63,7 @@ class BranchDecisions {
     }
   }
 
-  /// Adds possible classes at the start of a block; true when there were new ones.
+  /// Adds possible classes at the start of a block; true when some of them were new.
   bool meet(uint32_t block, const Knowledge& more) {
     Knowledge& known = before_[block];
     if (more.empty()) return false;

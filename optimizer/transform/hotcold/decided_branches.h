@@ -7,7 +7,7 @@
 namespace respike {
 
 /// Removes conditional branches that are never or always taken on all paths through the hot
-/// procedure. Blocks and stubs that only such branches led to are not reached any more.
+/// procedure. Blocks and stubs to which only such branches led become unreachable.
 Removed remove_decided_branches(HotProcedure& procedure);
 
 }  // namespace respike

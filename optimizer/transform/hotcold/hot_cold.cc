@@ -2,30 +2,30 @@
 //
 // A procedure that runs often and has both hot and cold blocks is taken apart (region.h): its hot
 // blocks become the hot procedure (hot_procedure.h). Control leaves the hot procedure for the cold
-// part and never comes back. Then every optimization may make the hot procedure shorter at the
-// expense of the stubs on the edges to the cold part. The optimizer tries several lines between hot
-// and cold: less hot code may need fewer instructions, but control leaves it more often. The line
-// that saves the most executed instructions, those of stubs subtracted, wins, and the hot procedure
-// replaces the hot blocks of the original (commit.h). A procedure stays as it is where nothing is
-// saved, and where the proof (check/hot_cold_proof.h) fails that it does what it did.
+// part and never comes back. Then each optimization makes the hot procedure shorter at the expense
+// of the stubs on the edges to the cold part. The optimizer tries several lines between hot and
+// cold: less hot code may need fewer instructions, but control leaves it more often. The line that
+// saves the most executed instructions, minus those of stubs, wins, and the hot procedure replaces
+// the hot blocks of the original (commit.h). A procedure stays as it is where nothing is saved, and
+// where the proof that it does the same as before (check/hot_cold_proof.h) fails.
 //
 // Example: `if (error) report(); return x + 1;` saves the return address at the entry. The call of
-// report() is cold, so the save moves to the stub in front of it, and the restore goes.
+// report() is cold, so the save moves to the stub before it, and the restore goes.
 //
-// The order of optimizations: first decided branches go, with the code that only they led to; then
+// The order of optimizations: decided branches go first, with the code to which only they led. Then
 // computations that only cold code needs, since they may keep registers busy; then saves, for which
-// registers are renamed; then the copies that the renaming makes needless; last adjustments of the
-// stack pointer, when its other uses are gone.
+// registers are renamed; then the copies that the renaming makes needless. Last come adjustments of
+// the stack pointer, when its other uses are gone.
 //
 // There are two rounds. Warm blocks need instructions that the hottest blocks do not need; but warm
-// blocks, too, gain from losing instructions that only cold blocks need. So the first round draws a
-// low line; the second one separates the hottest part of a hot procedure from the rest of it.
+// blocks also gain from losing instructions that only cold blocks need. So the first round draws a
+// low line; the second round separates the hottest part of a hot procedure from the rest of it.
 //
 // One liveness solution of the whole program serves all rounds. That is sound because an edit never
 // adds a read of a register at a procedure's border, never changes a live register that the
 // procedure preserved, and never moves a value across a call that may change it. After a round the
-// registers of the changed procedures' new blocks are solved again, with the old facts on callers
-// and callees.
+// registers of the changed procedures' new blocks are solved again, with the old facts about
+// callers and callees.
 
 #include "optimizer/transform/hotcold/hot_cold.h"
 
@@ -49,8 +49,8 @@ namespace {
 
 using Category = HotColdNote::Category;
 
-/// The cost of entering a stub beside its own instructions, in instructions: the branch at its end,
-/// and fetching code elsewhere. Found by trying.
+/// The cost of entering a stub besides its own instructions, in instructions: the branch at its
+/// end, and fetching code elsewhere. Found by experiment.
 constexpr uint64_t kCostOfLeaving = 4;
 
 bool is_plain(const FrameShape& shape) {
@@ -78,7 +78,7 @@ uint64_t size_of(const Procedure& procedure) {
 constexpr const char* kNoStandard = "it follows no calling standard";
 constexpr const char* kFaultsAreCaught = "an instruction that is no call may throw";
 
-/// Does the rounds, one after the other.
+/// Runs the rounds in order.
 class HotColdOptimizer {
  public:
   HotColdOptimizer(Program& program, const HotColdOptions& options, std::optional<CallGraph> calls)
@@ -89,7 +89,7 @@ class HotColdOptimizer {
         taken_(program),
         caught_faults_(program) {}
 
-  /// Does a round. `last`: the result of the rounds before.
+  /// Runs a round. `last`: the result of the previous rounds.
   HotColdResult run(size_t round, const HotColdResult& last) {
     result_ = {};
     std::vector<bool> is_changed(program_.procedures.size(), round == 0);
@@ -253,7 +253,7 @@ class HotColdOptimizer {
   }
 
   /// Commits a candidate and proves the result. If the proof fails, undoes the change and returns
-  /// why.
+  /// the reason.
   std::optional<std::string> commit_proven(const Candidate& candidate, CommittedBlocks& committed) {
     const HotColdProof proof(program_, candidate.region.procedure, calls_, flow_);
     committed = commit(program_, candidate.region, candidate.hot);
@@ -290,7 +290,7 @@ class HotColdOptimizer {
   HotColdResult result_;
 };
 
-/// Adds the note of a further round to that of the rounds before.
+/// Adds the note of a further round to the note of the previous rounds.
 void add(HotColdNote& sum, HotColdNote note) {
   if (!is_optimized(note)) return;
   if (is_optimized(sum)) {

@@ -15,12 +15,12 @@ namespace respike {
 
 struct HotColdOptions {
   double least_share = 0.0005;  // of all executed instructions: procedures below are left alone
-  /// The share of a procedure's executed instructions that has to be saved: for less, the new code
-  /// is not worth the room that it takes in caches.
+  /// The share of a procedure's executed instructions that has to be saved: if less is saved, the
+  /// new code is not worth its room in caches.
   double least_gain = 0.03;
   double least_gain_of_all = 0.004;  // of all executed instructions: enough in any case
-  /// By round: shares to try. A block is cold that runs less than this share of the procedure's
-  /// entries. Each round works on the result of the round before.
+  /// By round: shares to try. A block is cold if it runs less often than this share of the
+  /// procedure's entries. Each round works on the result of the previous round.
   std::vector<std::vector<double>> cold_shares = {{0.01, 0.05, 0.2}, {0.05, 0.2, 0.5}};
 };
 
@@ -32,7 +32,7 @@ struct HotColdNote {
     no_split,      // all its blocks are hot
     sp_modified,   // its frame is not of a fixed size that is allocated once
     not_provable,  // `reason` says why
-    no_advantage,  // nothing could be taken out of the hot part
+    no_advantage,  // nothing could be removed from the hot part
   };
   ProcedureId procedure = kNone;
   std::string name;
@@ -49,7 +49,7 @@ struct HotColdNote {
 
 std::string_view name_of(HotColdNote::Category category);
 
-/// Instructions taken out of hot procedures.
+/// Instructions removed from hot procedures.
 struct HotColdRemoved {
   Removed partial_dead_code, preserved_registers, return_address, stack_adjusts, copies, branches,
       loads, stores;
@@ -58,7 +58,7 @@ struct HotColdRemoved {
   uint64_t executed() const;
 };
 
-/// What hot-cold optimization made of the blocks of a procedure.
+/// The blocks that hot-cold optimization made of a procedure.
 struct SplitProcedure {
   enum class Part : uint8_t { cold, hot, clone, stub };
   struct Block {
@@ -66,11 +66,12 @@ struct SplitProcedure {
     BlockId original = kNone;  // of the procedure before the first round; kNone: a stub
   };
   ProcedureId procedure = kNone;
-  std::vector<Block> blocks;  // that it has now
+  std::vector<Block> blocks;  // the current blocks
   HotColdRemoved removed;     // in all rounds
 };
 
-/// The hot part of a procedure. Together with the program it decides all changes of the procedure.
+/// The hot part of a procedure. Together with the program it determines all changes of the
+/// procedure.
 struct HotPart {
   ProcedureId procedure = kNone;
   std::vector<BlockId> blocks;  // the hot blocks, ascending
@@ -91,14 +92,14 @@ struct HotColdResult {
 
 /// Optimizes the movable procedures where that pays; needs counts. A procedure without a proof that
 /// it does the same (check/hot_cold_proof.h) stays as it is. Old blocks keep their numbers; new
-/// blocks come behind them. Does nothing on machines without Machine::rewrite. Linear in
-/// the program, quadratic in hot procedures. `calls`: the call graph of the program, if there is
-/// one already.
+/// blocks come after them. Does nothing on machines without Machine::rewrite. Linear in the
+/// program, quadratic in hot procedures. `calls`: the call graph of the program, if it exists
+/// already.
 HotColdResult optimize_hot_cold(Program& program, const HotColdOptions& options = {},
                                 std::optional<CallGraph> calls = {});
 
 /// Changes a program, with or without counts, as optimize_hot_cold() changed an equal program with
-/// the result `parts`: afterwards both have the same blocks. Every procedure is proven here, too.
+/// the result `parts`: afterwards both have the same blocks. Every procedure is proven again.
 /// Returns what prevents the change in one sentence, or nullopt. A round has at most one part per
 /// procedure. `splits` gets the changed procedures, in no particular order.
 std::optional<std::string> split_alike(Program& program, const HotParts& parts,

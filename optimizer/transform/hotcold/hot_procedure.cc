@@ -1,15 +1,15 @@
 // The hot procedure as a program of its own: its blocks, its borders, and liveness in it.
 //
 // A register is live in the hot procedure if hot code, a callee, a caller or a stub reads it.
-// Inside the procedure that is the textbook's problem. At the borders the answer comes from the
+// Inside the procedure that is the textbook problem. At the borders the answer comes from the
 // liveness of the original program (register_flow.h):
 //
 // - where control leaves for good: all registers that are live there in the original;
-// - behind a stub: all registers that are live at the start of the cold block;
-// - at a call: a register that is live in front of the call in the original counts as read by the
-//   call if the callee's summary reads it, or it is dead behind the call, or the callee need not
-//   preserve it. Example: $9 is live in front of a call, preserved, and read behind it by cold code
-//   only. Then the call does not read $9, and if no hot code does, $9 is dead in the hot procedure.
+// - after a stub: all registers that are live at the start of the cold block;
+// - at a call: a register that is live before the call in the original counts as read by the call
+//   if the callee's summary reads it, or it is dead after the call, or the callee need not preserve
+//   it. Example: $9 is live before a call, preserved, and only cold code reads it after the call.
+//   Then the call does not read $9, and if no hot code does, $9 is dead in the hot procedure.
 
 #include "optimizer/transform/hotcold/hot_procedure.h"
 

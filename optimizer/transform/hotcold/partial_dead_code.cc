@@ -1,16 +1,16 @@
 // Partial dead code elimination.
 //
-// An instruction that does nothing but compute a register which no hot code reads can wait until
-// control leaves for the cold part: it moves to the stubs. That is right for a stub if
+// An instruction that only computes a register which no hot code reads can wait until control
+// leaves for the cold part: it moves to the stubs. That is right for a stub if
 //
-//  - on every path to the stub this instruction is the last writer of its result, and
-//  - no register that it reads is written between it and the stub.
+// - on every path to the stub this instruction is the last writer of its result, and
+// - no register that it reads is written between it and the stub.
 //
-// If another instruction is the last writer on every path, the stub does not need this one. In all
-// other cases, if the result is live in the stub, the instruction stays. Instructions move one at a
-// time, and the program is right after each move. Each goes to the start of the stub, so that
+// If another instruction is the last writer on every path, the stub does not need this instruction.
+// In all other cases, if the result is live in the stub, the instruction stays. Instructions move
+// one at a time, and the program is right after each move. Each goes to the start of the stub, so
 // instructions that moved there before find the registers they read. The code is walked backward,
-// so that instructions which only feed moved ones move, too.
+// so instructions that only feed moved instructions move as well.
 //
 // Example: A: t = a + b; B: branch to the cold block C, which reads t; D writes t. No hot code
 // reads t, so the addition moves to the stub on the edge from B to C.
@@ -18,7 +18,7 @@
 // A result that no stub reads either is dead; its instruction is removed in the same way.
 //
 // Source: Knoop, Ruething, Steffen: Partial Dead Code Elimination, PLDI 1994, restricted to the
-// edges that leave the hot part. Limits: loads stay, since nothing is known of memory.
+// edges that leave the hot part. Limits: loads stay, since nothing is known about memory.
 
 #include "optimizer/transform/hotcold/partial_dead_code.h"
 

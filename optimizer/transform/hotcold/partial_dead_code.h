@@ -28,7 +28,7 @@ struct Removed {
 };
 
 /// Removes instructions whose results no hot code reads, and puts copies of them at the start of
-/// those stubs behind which the results are read. At worst quadratic in the size of the hot
+/// those stubs after which the results are read. At worst quadratic in the size of the hot
 /// procedure.
 Removed sink_partial_dead_code(HotProcedure& procedure);
 

@@ -1,29 +1,29 @@
 // Separates hot blocks from cold blocks.
 //
 // Control may leave the hot part at any edge, but enters it only at the procedure's entries. So
-// every hot block that cold code leads to has a second copy in the cold part, its clone. Cold code
-// does not change: registers and frame hold there what they held in the original, so an address may
-// lead there. Hot code may change, so nothing but entries of the procedure may be reached from
+// every hot block to which cold code leads has a second copy in the cold part, its clone. Cold code
+// does not change: registers and frame hold the same values there as in the original, so an address
+// may lead there. Hot code may change, so only entries of the procedure may be reached from
 // outside:
 //
-//  - a block whose address is taken, unless it is an entry, cannot be hot;
-//  - an entry of a jump table leads to one place. A table that belongs to one jump may be changed
-//    to lead to hot blocks if no cold code leads to that jump; else the jump is cold. Jumps by
-//    tables that several jumps use, and by labels, must be cold, and so must their targets;
-//  - code that computes gp from a return address must be in the same part as the call, and no path
-//    but that from the call may lead there, since the distance between the two differs from copy to
-//    copy. The same goes for landing pads, which compute gp from their own address;
-//  - a block that is glued to a hot block is hot.
+// - a block whose address is taken, unless it is an entry, cannot be hot;
+// - an entry of a jump table leads to one place. A table that belongs to one jump may be changed to
+//   lead to hot blocks if no cold code leads to that jump; otherwise the jump is cold. Jumps
+//   through tables that several jumps use, and by labels, must be cold, and so must their targets;
+// - code that computes gp from a return address must be in the same part as the call, and only the
+//   path from the call may lead there, since the distance between the two differs from copy to
+//   copy. The same holds for landing pads, which compute gp from their own address;
+// - a block that is glued to a hot block is hot.
 //
 // Example: entry E branches to H or to C, both lead to R. C is cold. E, H and R are hot; C leads to
 // R, so R has a clone: hot E -> H -> R; cold C -> R'; a stub on the edge E -> C.
 //
-// Landing pads. Calls of both parts may have a landing pad in either part; the tables of a call say
-// where: a hot call may have a cold pad, and a clone of a call has the clone of a hot pad. But
-// control seems to fall into pads, too, behind calls that throw (lift/pads.cc). A clone of a pad
-// that only such a fall-through leads to would be in no table, so it would be no pad, and the
-// source of its gp would be unknown. Such a pad is cold, with the padding in front of it and a call
-// that it is glued to:
+// Landing pads. Calls of both parts may have a landing pad in either part; the call's table says
+// where. A hot call may have a cold pad, and a clone of a call has the clone of a hot pad. But
+// control also seems to fall into pads, after calls that throw (lift/pads.cc). A clone of a pad to
+// which only such a fall-through leads would be in no table, so it would be no pad, and the source
+// of its gp would be unknown. Such a pad is cold, with the padding before it and a call to which it
+// is glued:
 //
 //     hot:    jsr ra, (t12)        throws; the table says: pad
 //             br  padding          never taken
@@ -68,7 +68,7 @@ std::vector<bool> reached_from(const Procedure& procedure, std::vector<BlockId> 
 }
 
 /// Calls f(block, anchor) for each block with a reference to an anchor: the return point of a call
-/// of the procedure, or the start of a landing pad, which has its address in the same register.
+/// of the procedure, or the start of a landing pad, whose address is in the same register.
 template <typename F>
 void for_each_anchor(const Procedure& procedure, ProcedureId id, F f) {
   for (BlockId b = 0; b < procedure.blocks.size(); ++b)
@@ -85,7 +85,7 @@ void for_each_anchor(const Procedure& procedure, ProcedureId id, F f) {
 }
 
 /// Knows which blocks must be in one part because one of them computes gp from an address (the
-/// anchor) that it has from the other.
+/// anchor) that the other gives it.
 class GpAnchors {
  public:
   GpAnchors(const Machine& machine, const Procedure& procedure, ProcedureId id)
@@ -96,7 +96,7 @@ class GpAnchors {
     });
   }
 
-  /// Calls add(block) for blocks that have to be hot because their anchor is.
+  /// Calls add(block) for blocks that have to be hot because their anchor is hot.
   template <typename F>
   void add_to_hot(const std::vector<bool>& hot, F add) const {
     for (const Anchor& anchor : anchors_)
@@ -113,7 +113,7 @@ class GpAnchors {
       });
   }
 
-  /// Whether hot code computes gp at a place that another path than that from the anchor reaches.
+  /// Whether hot code computes gp at a place to which a path from elsewhere than the anchor leads.
   bool are_far(const std::vector<bool>& hot) const {
     return std::ranges::any_of(anchors_, [&](const Anchor& anchor) {
       return anchor.first == kNone && (hot[anchor.block] || hot[anchor.load]);
@@ -168,7 +168,7 @@ class GpAnchors {
   std::vector<Anchor> anchors_;
 };
 
-/// Per block: whether it jumps by tables that belong to its jump alone.
+/// Per block: whether it jumps through tables that belong only to its jump.
 std::vector<bool> jump_by_own_tables(const Procedure& procedure) {
   std::vector<bool> own(procedure.blocks.size());
   for (const JumpTable& table : procedure.jump_tables)
@@ -176,7 +176,7 @@ std::vector<bool> jump_by_own_tables(const Procedure& procedure) {
   return own;
 }
 
-/// Makes blocks hot that must be in one part with hot blocks.
+/// Makes blocks hot that must be in the same part as hot blocks.
 void close(const Procedure& procedure, const GpAnchors& anchors, std::vector<bool>& hot) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -191,7 +191,7 @@ void close(const Procedure& procedure, const GpAnchors& anchors, std::vector<boo
   }
 }
 
-/// Makes blocks cold that must be in one part with cold blocks.
+/// Makes blocks cold that must be in the same part as cold blocks.
 void close_cold(const Procedure& procedure, const GpAnchors& anchors, std::vector<bool>& wanted) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -225,7 +225,7 @@ void find_cold_runs(const Procedure& procedure, Region& region) {
   }
 }
 
-/// Finds the hot blocks among the wanted ones, and those hot blocks that cold code leads to. False
+/// Finds the hot blocks among the wanted blocks, and the hot blocks to which cold code leads. False
 /// if nothing is cold.
 bool divide(const Program& program, ProcedureId id, const CallGraph& calls,
             const AddressTaken& taken, const std::vector<bool>& wanted, Region& region) {
@@ -249,7 +249,7 @@ bool divide(const Program& program, ProcedureId id, const CallGraph& calls,
   return !cold.empty();
 }
 
-/// Unwants jumps by tables that cold code leads to, since a table leads to one part. Returns
+/// Unwants jumps through tables to which cold code leads, since a table leads to one part. Returns
 /// whether there were any.
 bool cool_cloned_jumps(const Procedure& procedure, const Region& region,
                        std::vector<bool>& wanted) {
@@ -262,7 +262,7 @@ bool cool_cloned_jumps(const Procedure& procedure, const Region& region,
   return changed;
 }
 
-/// Unwants landing pads that have a clone and that control falls into, and the padding in front of
+/// Unwants landing pads that have a clone and into which control falls, and the padding before
 /// them. Returns whether there were any.
 bool cool_cloned_pads(const Program& program, const Region& region, std::vector<bool>& wanted) {
   const Procedure& procedure = program[region.procedure];
@@ -282,7 +282,7 @@ bool cool_cloned_pads(const Program& program, const Region& region, std::vector<
   return changed;
 }
 
-/// Why the region is not possible, as a clause; empty if it is.
+/// Why the region is not possible, as a clause; empty if it is possible.
 std::string obstacle(const Program& program, const Region& region, const CallGraph& calls,
                      const AddressTaken& taken, const GpAnchors& anchors) {
   const Procedure& procedure = program[region.procedure];

@@ -13,7 +13,7 @@ namespace respike {
 
 struct Region {
   ProcedureId procedure = kNone;
-  std::vector<BlockId> hot;         // ascending; the entries reach them through hot blocks only
+  std::vector<BlockId> hot;         // ascending; entries reach them only through hot blocks
   std::vector<bool> is_hot;         // per block
   std::vector<bool> is_cloned;      // per block: hot, but also reached by cold code
   std::vector<uint64_t> cold_runs;  // per block: the part of its count that its clone will run
@@ -36,8 +36,8 @@ class AddressTaken {
   std::vector<std::pair<ProcedureId, BlockId>> places_;  // sorted
 };
 
-/// The landing pad that a block is, or that it leads to through padding; else kNone. There must be
-/// no code in front of a pad: the next lift would take it for another path to the pad's gp load.
+/// The landing pad that a block is, or to which it leads through padding; otherwise kNone. No code
+/// may come before a pad: the next lift would take it for another path to the pad's gp load.
 BlockId pad_behind(const Machine& machine, const Procedure& procedure, BlockId block);
 
 /// count * part / whole, at most count.
@@ -47,8 +47,8 @@ uint64_t share_of(uint64_t count, uint64_t part, uint64_t whole);
 std::vector<bool> frequent_blocks(const Program& program, ProcedureId id, const CallGraph& calls,
                                   double share);
 
-/// The hot part: the wanted blocks (`wanted` is per block) and the blocks that must be in one part
-/// with them, as far as the entries reach them. Cold code never leads back to the hot part.
+/// The hot part: the wanted blocks (`wanted` is per block) and the blocks that must be in the same
+/// part, as far as the entries reach them. Cold code never leads back to the hot part.
 std::variant<Region, NoRegion> find_region(const Program& program, ProcedureId id,
                                            const CallGraph& calls, const AddressTaken& taken,
                                            std::vector<bool> wanted);

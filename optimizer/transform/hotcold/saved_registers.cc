@@ -1,10 +1,10 @@
 // Preserved-register elimination and return-address-save elimination (Spike, section "Hot-Cold
 // Optimization").
 //
-// A procedure saves a register of its caller because some path through it changes that register.
-// When no path through the hot procedure does, its restores load the value that the register holds
-// anyway, and only cold code needs its saves: restores go, saves move to the stubs. The return
-// address is such a register when hot code has no calls.
+// A procedure saves a register of its caller because some path through the procedure changes that
+// register. When no path through the hot procedure changes it, the hot procedure's restores load
+// the value that the register holds anyway, and only cold code needs its saves: restores go, saves
+// move to the stubs. The return address is such a register when hot code has no calls.
 //
 // When hot code changes the register, another register may take its place. That register has to be
 // free: not live anywhere in the hot blocks, and not used there. It is a scratch register, so the
@@ -12,9 +12,9 @@
 // expects it. Example: stq $9,8($30); addq $16,1,$9; ...; ldq $9,8($30) becomes addq $16,1,$1; the
 // stub is stq $9,8($30); mov $1,$9.
 //
-// A landing pad of a hot call may be cold, and there is no stub in front of it. The pad may need
-// the saved value, so then the saves stay and only the restores go. The same holds where a stub
-// cannot know whether the register has been saved.
+// A landing pad of a hot call may be cold, and there is no stub before it. If the pad may need the
+// saved value, the saves stay and only the restores go. The same holds where a stub cannot know
+// whether the register has been saved.
 //
 // The analysis follows two facts over all paths through the hot procedure: whether the register
 // holds the caller's value (intact) or another one (changed), and whether its slot in the frame has
@@ -42,7 +42,7 @@ class SaveElimination {
         reg_(reg),
         before_(procedure.blocks.size()) {}
 
-  /// Does the elimination; returns the saves and restores that were removed.
+  /// Eliminates saves; returns the saves and restores that were removed.
   Removed run() {
     if (!find_slot() || !follow() || !check_code()) return {};
     if (changed_) at_starts_ = live_at_starts(procedure_, true);
@@ -74,7 +74,7 @@ class SaveElimination {
     return save_.has_value();
   }
 
-  /// The state behind an instruction, given the state in front of it.
+  /// The state after an instruction, given the state before it.
   uint8_t behind(const HotInstruction& i, uint8_t state) const {
     if (is_step(i, Role::save)) return static_cast<uint8_t>((state & kValue) | kSaved);
     if (is_step(i, Role::restore)) return static_cast<uint8_t>((state & kSlot) | kIntact);
@@ -145,7 +145,7 @@ class SaveElimination {
     return at > slot_ - kWidest && at < slot_ + kWidest;
   }
 
-  /// Whether no changed value is live across a call or behind the procedure's end.
+  /// Whether no changed value is live across a call or after the procedure's end.
   bool check_ends() const {
     for (uint32_t b = 0; b < procedure_.hot; ++b) {
       uint8_t state = before_[b];

@@ -1,5 +1,5 @@
 // Two optimizations of values that compilers keep in the frame for want of registers. Hot code
-// needs them less, since cold code does not lead back to it with other values in registers.
+// needs these values less, since cold code does not lead back to it with other values in registers.
 //
 // Redundant loads: a forward analysis over all paths finds which registers hold the value of each
 // slot, because the value was stored from them, loaded to them, or copied. A load of a value that a
@@ -7,11 +7,11 @@
 // ldq $2,16($30) becomes mov $1,$2 if nothing between them writes $1 or the slot.
 //
 // Partially dead stores: as for computations (partial_dead_code.cc), a store to a slot that no hot
-// code may read moves to those stubs behind which cold code may read the slot, if on all paths to
+// code may read moves to those stubs after which cold code may read the slot, if on all paths to
 // them it is the last store to the slot and its register still holds the value. Calls read all
 // slots. Once setjmp has been called, control may come back at any time, even from a signal
-// handler, and find what the slots held then. So only stores move in front of which no hot call can
-// be.
+// handler, and find what the slots held then. So a store only moves if no hot call can come before
+// it.
 
 #include "optimizer/transform/hotcold/slot_accesses.h"
 
@@ -53,7 +53,7 @@ class RedundantLoads {
   }
 
  private:
-  /// Per slot: registers that hold its value. Empty: control does not get to this point.
+  /// Per slot: registers that hold its value. Empty: control does not reach this point.
   using Holders = std::vector<RegisterSet>;
 
   void follow() {
@@ -146,7 +146,7 @@ class StoreSinker {
   }
 
  private:
-  /// Finds the blocks in which, or in front of which, something may have been called.
+  /// Finds the blocks in which, or before which, something may have been called.
   void find_called() {
     std::vector<uint32_t> work;
     for (uint32_t b = 0; b < procedure_.hot; ++b)

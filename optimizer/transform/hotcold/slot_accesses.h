@@ -11,7 +11,7 @@ namespace respike {
 Removed remove_redundant_loads(HotProcedure& procedure);
 
 /// Removes stores to slots that no hot code reads; stubs store where cold code reads the slot. Only
-/// stores in front of which nothing was called.
+/// stores before any call are removed.
 Removed sink_partial_dead_stores(HotProcedure& procedure);
 
 }  // namespace respike

@@ -1,9 +1,9 @@
 // Stack-adjust elimination (Spike, section "Hot-Cold Optimization").
 //
-// When no hot code reads the stack pointer but its own adjustments, the frame is allocated for cold
-// code alone. The adjustments go, and stubs that lead to cold code with a frame allocate it first.
+// When hot code only reads the stack pointer to adjust it, the frame is allocated only for cold
+// code. The adjustments go, and stubs that lead to cold code with a frame allocate it first.
 // Callees read the stack pointer, so hot code must have no calls. Example: `lda $30,-32($30)` at
-// the entry moves to the stubs; `lda $30,32($30)` in front of the return goes.
+// the entry moves to the stubs; `lda $30,32($30)` before the return goes.
 
 #include "optimizer/transform/hotcold/stack_adjust.h"
 
@@ -73,7 +73,7 @@ class AdjustElimination {
     return allocate_.has_value();
   }
 
-  /// Computes before_, where the stack pointer is; false when that is not certain.
+  /// Computes before_, the position of the stack pointer; false when it is uncertain.
   bool follow() {
     for (const uint32_t entry : procedure_.entries) before_[entry] = kUp;
     std::vector<uint32_t> work(procedure_.entries.begin(), procedure_.entries.end());

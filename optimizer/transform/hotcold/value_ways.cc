@@ -1,7 +1,7 @@
 // A forward analysis from the entries of the hot procedure on, over sets of three states. The
-// result is the instruction's until its register is written again. A callee that may change a
-// register adds states: the register may be changed or not. Example: I: t = a + b. Behind I the set
-// is {ready}; behind a later write of a {lost}; behind a write of t {other}; where paths with and
+// result belongs to the instruction until its register is written again. A callee that may change a
+// register adds states: the register may be changed or not. Example: I: t = a + b. After I the set
+// is {ready}; after a later write of a {lost}; after a write of t {other}; where paths with and
 // without I meet, {ready, other}.
 
 #include "optimizer/transform/hotcold/value_ways.h"
