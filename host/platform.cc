@@ -1,9 +1,9 @@
 // The table of platforms.
 //
-// Where a dynamic linker looks for libraries is compiled into it: the folders and names here are
-// those that `ld.so --help` prints for Debian's glibc, natively and under QEMU. Which of the
-// subfolders for newer processors count is up to the processor. QEMU's user emulators open a file
-// below their sysroot when there is one, and the host's otherwise.
+// The places where a dynamic linker looks for libraries are compiled into it. The folders and names
+// here are those that `ld.so --help` prints for Debian's glibc, natively and under QEMU. The
+// processor decides which of the subfolders for newer processors apply. A QEMU user emulator opens
+// a file below its sysroot if the file exists there, and the host's file otherwise.
 
 #include "host/platform.h"
 
@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 /// What glibc's dynamic linker makes of this processor (glibc 2.36, sysdeps/x86/cpu-features.c and
 /// elf/dl-hwcaps.c).
 struct HostProcessor {
-  std::vector<std::string_view> levels;  // folders of levels of x86-64 that it has, highest first
-  std::string_view platform = "x86_64";  // $PLATFORM
+  std::vector<std::string_view> levels;     // folders of its x86-64 levels, highest first
+  std::string_view platform = "x86_64";     // $PLATFORM
   std::vector<std::string_view> legacy = {  // parts of folders before glibc 2.37
       "tls", "x86_64", "x86_64"};
 };
@@ -33,7 +33,7 @@ struct HostProcessor {
 HostProcessor host_processor() {
   HostProcessor host;
 #if defined(__x86_64__)
-  // Of each level the features that processors without it lack; clang 14 does not know the levels.
+  // For each level, the features that older processors lack; clang 14 does not know the levels.
   const bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
   const bool v3 = v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
                   __builtin_cpu_supports("fma");
@@ -43,8 +43,8 @@ HostProcessor host_processor() {
   if (v4) host.levels.push_back("glibc-hwcaps/x86-64-v4");
   if (v3) host.levels.push_back("glibc-hwcaps/x86-64-v3");
   if (v2) host.levels.push_back("glibc-hwcaps/x86-64-v2");
-  // Only Intel's processors have a platform of their own. (That of Xeon Phi is left out: the
-  // family ended with Knights Mill.)
+  // Only Intel's processors have a platform name of their own. (Xeon Phi's is left out: the family
+  // ended with Knights Mill.)
   if (v3 && __builtin_cpu_is("intel")) {
     host.platform = "haswell";
     host.legacy = {"tls", "haswell", "x86_64"};
@@ -58,7 +58,7 @@ HostProcessor host_processor() {
 /// then one of each choice of legacy parts, for example tls/haswell/x86_64, tls/haswell,
 /// tls/x86_64, tls, haswell/x86_64, haswell, x86_64.
 std::vector<std::string_view> x86_64_subfolders(const HostProcessor& host) {
-  static std::vector<std::string> names;  // of legacy folders; lives as long as the table
+  static std::vector<std::string> names;  // of legacy folders; as long-lived as the table
   const size_t parts = host.legacy.size();
   for (size_t choice = (size_t{1} << parts) - 1; choice > 0; --choice) {
     std::string name;
@@ -184,7 +184,7 @@ const Platform& platform_of(MachineId machine, bool windows) {
 }
 
 fs::path own_part(std::string_view name) {
-  // Asked once: in another mount namespace the answer may be another one.
+  // Asked only once: in another mount namespace the answer could differ.
   static const fs::path folder = [] {
     std::error_code error;
     const fs::path own = fs::read_symlink("/proc/self/exe", error);
@@ -232,7 +232,7 @@ std::string sysroot_of(const Platform& platform) {
 std::vector<std::string> emulator_words(const Platform& platform, const std::string& argv0) {
   std::vector<std::string> words = {std::string(platform.emulator)};
   const std::string sysroot = sysroot_of(platform);
-  // Programs without libraries do without one.
+  // A sysroot that is not installed is left out: programs without libraries do not need it.
   if (!sysroot.empty() && fs::is_directory(sysroot))
     words.insert(words.end(), {std::string(platform.sysroot_option), sysroot});
   words.insert(words.end(), {std::string(platform.argv0_option), argv0});

@@ -1,6 +1,6 @@
 #pragma once
 // How programs of a machine run on this host: natively or under an emulator, and where their
-// dynamic linker looks for libraries. The one table that knows; what runs programs asks it.
+// dynamic linker looks for libraries. No other table says this; code that runs programs asks here.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,28 +15,28 @@ namespace respike {
 
 struct Platform {
   MachineId machine{};
-  std::string_view name;          // as a message calls it
-  std::string_view key;           // as Machine::name has it, if it is for a Unix system
+  std::string_view name;          // used in messages
+  std::string_view key;           // equal to Machine::name for a Unix system
   bool windows = false;           // for Windows NT, whose images are PE files
   std::string_view emulator;      // empty: the host runs its programs itself
-  bool emulator_is_ours = false;  // it lies beside the command
-  // Under which a model of its processors is driven; empty: `emulator` does that.
+  bool emulator_is_ours = false;  // it is in the command's folder
+  // The emulator that drives a model of the machine's processors; empty: `emulator` does.
   std::string_view model_emulator;
   std::string_view sysroot;  // where its dynamic linker and libraries are; empty: /
 
-  // How the emulator spells its options; each takes a word, but for the last. Empty: it has none.
+  // How the emulator spells its options; each takes a word, except the last. Empty: no such option.
   std::string_view sysroot_option, argv0_option;
   std::string_view variable_option;   // sets a variable of the program's environment
-  std::string_view model_option;      // drives a machine model; without it, a plugin does
-  std::string_view places_option;     // with model_option: also where its events happen
-  std::string_view opened_option;     // notes what is opened in a folder; without it, a module does
-  std::string_view attendant_option;  // with opened_option: who is asked for versions of it
-  std::string_view quiet_option;      // says nothing when a signal ends the program
-  // Names the table of versions of images (tas/windows_versions.h); without it, mounts put versions
-  // in their places.
+  std::string_view model_option;      // drives a machine model; if empty, a plugin does
+  std::string_view places_option;     // with model_option: also locates its events
+  std::string_view opened_option;     // notes opened files in a folder; if empty, a module does
+  std::string_view attendant_option;  // with opened_option: the process to ask for versions
+  std::string_view quiet_option;      // prints nothing when a signal ends the program
+  // Names the table of versions of images (tas/windows_versions.h); if empty, mounts put versions
+  // in place.
   std::string_view versions_option;
 
-  // What is built into its dynamic linker (glibc as Debian configures it).
+  // Compiled into its dynamic linker (glibc as Debian configures it).
   std::vector<std::string_view> library_folders;     // searched last
   std::vector<std::string_view> library_subfolders;  // tried first in every folder, in order
   uint32_t cache_flags = 0;                          // of its libraries in /etc/ld.so.cache
@@ -48,28 +48,28 @@ struct Platform {
 
 std::span<const Platform> platforms();
 const Platform& platform_of(MachineId machine, bool windows = false);
-/// By Platform::key; null when no machine has it.
+/// Looks a platform up by Platform::key; null when no machine has this key.
 const Platform* find_platform(std::string_view key);
 
 /// The path of a part of Respike: in the folder of the running command, as in a build, or where the
-/// installation puts commands (bin) and what commands start or load (libexec/respike). Where there
-/// is none, the path beside the running command. Throws Error when that is not known.
+/// installation puts commands (bin) and their parts (libexec/respike). If the part does not exist,
+/// the path beside the running command. Throws Error when that path is not known.
 std::filesystem::path own_part(std::string_view name);
 
-/// The path of a command: own_part() if `beside` and there is one, else by PATH.
-/// Empty when there is none.
+/// The path of a command: own_part() if `beside` and the part exists, else found in PATH. Empty
+/// when there is no such command.
 std::filesystem::path find_command(std::string_view name, bool beside);
 
-/// The emulator's path, beside the running command if it is ours, else by PATH; throws Error when
-/// it is not installed. `why`: why it is needed, a clause.
+/// The emulator's path: beside the running command if it is ours, else found in PATH. Throws Error
+/// when it is not installed. `why`: a clause that says what needs it.
 std::filesystem::path find_emulator(const Platform& platform, std::string_view why);
 
-/// The folder that stands for / when its programs open files: $QEMU_LD_PREFIX or that of the table;
-/// empty on a native platform.
+/// The folder that stands for / when its programs open files: $QEMU_LD_PREFIX, else the table's
+/// folder; empty on a native platform.
 std::string sysroot_of(const Platform& platform);
 
-/// The words before those of a program: the emulator's name, its sysroot, and `argv0` for the
-/// program. The program's path comes next.
+/// The words before a program's own: the emulator's name, its sysroot, and `argv0` for the program.
+/// The program's path comes next.
 std::vector<std::string> emulator_words(const Platform& platform, const std::string& argv0);
 
 }  // namespace respike

@@ -1,19 +1,19 @@
-// Watches processes that are no children of this process.
+// Watches processes that are not children of this process.
 //
-// A server's master waits for its workers, init for daemons: nobody else is told how they end. But
-// the kernel tells all who hold a pidfd of a process, once its parent has waited for it (Linux
-// 6.15). So whoever wants to know needs a pidfd in time. The kernel does not announce new processes
-// to ordinary users; a look at /proc does: that is a list of numbers, and only of numbers that were
-// not in the last one more has to be read. So a look takes some hundred microseconds where a
-// thousand processes run.
+// A server's master waits for its workers, init waits for daemons: the kernel reports how a process
+// ended to its parent alone. There is one exception: once the parent has waited for the process,
+// everyone who holds a pidfd of the process may ask (Linux 6.15). A watcher therefore needs a pidfd
+// in time. The kernel does not announce new processes to ordinary users, but /proc lists the
+// numbers of all processes, and only for numbers missing from the previous list does the watcher
+// have to read more. A look at a thousand processes takes a few hundred microseconds.
 //
-// Limits: a process that begins and ends between two looks is not seen, nor one that gets the
-// number of another one that ended between them. Without /proc, or where it hides processes of
-// other users, there is nothing to see.
+// Limits: the watcher misses a process that begins and ends between two looks, and a process that
+// gets the number of another process that ended between them. Without /proc, or where /proc hides
+// processes of other users, it sees nothing.
 //
-// Example: at the first look 100 belongs to the set. At the second 100 and 107 are there; 107's
-// parent is 100, so it belongs to the set, too. At the third 107 is gone, and its pidfd tells of
-// SIGSEGV.
+// Example: at the first look process 100 belongs to the set. At the second look 100 and 107 are
+// present; the parent of 107 is 100, so 107 joins the set. At the third look 107 is gone, and its
+// pidfd reports SIGSEGV.
 //
 // Sources: proc(5), pidfd_open(2), include/uapi/linux/pidfd.h.
 
@@ -38,7 +38,7 @@
 namespace respike {
 namespace {
 
-// Of include/uapi/linux/pidfd.h, Linux 6.15.
+// From include/uapi/linux/pidfd.h, Linux 6.15.
 struct PidfdInfo {
   uint64_t mask = 0, group = 0;
   std::array<uint32_t, 11> numbers{};
@@ -47,7 +47,7 @@ struct PidfdInfo {
 constexpr uint64_t kPidfdInfoExit = 1 << 3;
 constexpr unsigned long kPidfdGetInfo = _IOWR(0xFF, 11, PidfdInfo);
 
-/// nullopt: they cannot be read, for lack of files or memory.
+/// nullopt: /proc cannot be read, for lack of files or memory.
 std::optional<std::set<pid_t>> all_processes() {
   DIR* folder = opendir("/proc");
   if (folder == nullptr) return std::nullopt;
@@ -80,7 +80,7 @@ pid_t parent_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string line;
   std::getline(file, line);
-  const size_t name_end = line.rfind(')');  // the name may have blanks and brackets
+  const size_t name_end = line.rfind(')');  // the name may contain blanks and parentheses
   if (name_end == line.npos || line.size() < name_end + 5) return 0;
   return std::atoi(line.c_str() + name_end + 4);
 }
@@ -107,14 +107,14 @@ std::vector<ProcessWatch::End> ProcessWatch::look(const std::function<bool(pid_t
     for (const pid_t process : present) {
       if (others_.contains(process) || contains(process) || !belongs(process)) continue;
       const int handle = int(syscall(SYS_pidfd_open, process, 0));
-      if (handle < 0) continue;  // it has just ended
+      if (handle < 0) continue;  // it has just exited
       members_.emplace(process, handle);
       found = true;
     }
   }
   for (const pid_t process : present)
     if (!contains(process)) others_.insert(process);
-  for (const pid_t process : gone) {  // only now: children may name it as their parent
+  for (const pid_t process : gone) {  // only now: a child may name it as its parent
     close(members_.at(process));
     members_.erase(process);
   }

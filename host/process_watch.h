@@ -1,5 +1,5 @@
 #pragma once
-// Processes that others have started and wait for: which there are, and how they end.
+// Processes that others have started and wait for: which processes exist, and how they end.
 
 #include <sys/types.h>
 
@@ -11,18 +11,18 @@
 
 namespace respike {
 
-/// Whether the kernel tells all who hold a pidfd of a process how it has ended (Linux 6.15).
+/// Whether the kernel reports how a process ended to everyone who holds its pidfd (Linux 6.15).
 bool kernel_tells_ends();
 
-/// How a process has ended, as wait() gives it, when its parent has waited for it; nullopt: it has
-/// not, or the kernel does not tell. `handle`: its pidfd.
+/// How a process ended, as wait() gives it, once its parent has waited for it; nullopt: it has not
+/// ended, or the kernel does not report it. `handle`: its pidfd.
 std::optional<int> told_end(int handle);
 
-/// The parent of a process; 0: there is no such process, or it has none here.
+/// The parent of a process; 0: no such process, or its parent is not visible here.
 pid_t parent_of(pid_t process);
 
-/// A set of processes that grows by those that begin and belong to it, and shrinks by those that
-/// end.
+/// A set of processes. Processes that begin and belong to the set join it; processes that end leave
+/// it.
 class ProcessWatch {
  public:
   struct End {
@@ -35,12 +35,12 @@ class ProcessWatch {
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
 
-  /// Asks of each process that has begun since the last look whether it belongs to the set. Returns
-  /// how processes of the set have ended meanwhile, of which the kernel tells that.
+  /// Asks `belongs` about each process that has begun since the last look. Returns how processes of
+  /// the set have ended meanwhile, where the kernel reports it.
   std::vector<End> look(const std::function<bool(pid_t)>& belongs);
 
-  /// To be called when there are no looks for some time: meanwhile numbers of processes that do not
-  /// belong to the set may become those of processes that do.
+  /// To be called when there are no looks for some time: meanwhile the number of a process outside
+  /// the set may pass to a process that belongs to the set.
   void forget_others() { others_.clear(); }
 
   bool contains(pid_t process) const { return members_.contains(process); }
@@ -50,7 +50,7 @@ class ProcessWatch {
 
  private:
   std::map<pid_t, int> members_;
-  std::set<pid_t> others_;  // that are known not to belong to the set
+  std::set<pid_t> others_;  // known not to belong to the set
 };
 
 }  // namespace respike

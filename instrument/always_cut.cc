@@ -1,3 +1,19 @@
+// Which procedures do not return exactly once.
+//
+// Problem: counts are exact because each call returns once. fork() returns in two processes that
+// count into one file, setjmp() returns again, longjmp() and the unwinder leave through another
+// procedure's return.
+//
+// Such procedures are known by name: by their own name, or by the name of the import that a
+// linker's stub jumps to. A procedure that calls fork() also returns in both processes, so this
+// property is passed on to callers along the call graph. Calls through the linkage table are found
+// by the names that dynamic relocations bind to its slots.
+//
+// Example: main calls run(), and run() calls fork() through `call *slot(%rip)`. The slot is bound
+// to the name "fork", so calls of run() and of main() are cut.
+//
+// Limit: names decide. A procedure of another name that returns twice makes counts inexact.
+
 #include "instrument/always_cut.h"
 
 #include <algorithm>
@@ -15,7 +31,7 @@ std::string_view without_underscores(std::string_view name) {
   return name;
 }
 
-/// A procedure of this name returns in two processes.
+/// Whether a procedure of this name returns in two processes.
 bool forks(std::string_view name) {
   constexpr std::string_view kNames[] = {"fork",       "vfork",   "Fork",  "libc_fork",
                                          "libc_vfork", "forkpty", "daemon"};
@@ -35,8 +51,8 @@ std::unordered_map<uint64_t, std::string_view> bound_names(const Image& image,
   return names;
 }
 
-/// The import to which the procedure is a linker's stub; empty: it is none, or the import has no
-/// name.
+/// The import that the procedure, as a linker's stub, leads to; empty: it is no stub, or the import
+/// has no name.
 std::string_view stub_name(const CodeFacts& facts, ProcedureId id,
                            const std::unordered_map<uint64_t, std::string_view>& names) {
   if (!facts.is_import_stub(id)) return {};
@@ -60,7 +76,7 @@ std::vector<BlockId> calls_of_forks(const Program& program, const CodeFacts& fac
 }  // namespace
 
 bool comes_back_otherwise(std::string_view name) {
-  name = name.substr(0, name.find('.', 1));  // without suffixes like .constprop.0
+  name = name.substr(0, name.find('.', 1));  // drops suffixes like .constprop.0
   constexpr std::string_view kNames[] = {"clone",
                                          "fork",
                                          "getcontext",

@@ -1,14 +1,14 @@
 // Checking an instrumented image.
 //
-// The image is lifted from its bytes and compared with its input as every output is
-// (check/same_program.h); the comparison passes over probes where output_probes.h finds some. What
-// is left, the image's other parts, is checked here: the start code is the start code of this
-// Respike, byte for byte; it goes on where the input begins; the counters are memory that the image
-// has beside that of the input; the counter map is of this input. Nothing is asked of the
-// instrumenter: `image verify` does the same with two files.
+// The image is lifted from its bytes and compared with its input, as every output is
+// (check/same_program.h). The comparison skips the probes that output_probes.h finds. This file
+// checks the other parts of the image. The start code has to be the start code of this Respike,
+// byte for byte, and has to continue where the input begins. The counters have to be memory that
+// the image has in addition to the input's. The counter map has to be of this input. The check asks
+// nothing of the instrumenter: `image verify` does the same with two files.
 //
-// Example: the image's entry is 0x1a6050. The bytes there are the start code; the parameters behind
-// it say that the start code goes on at 0x37a40, and the comparison starts from there and from the
+// Example: the image's entry is 0x1a6050. The bytes there are the start code. The parameters after
+// it say that the start code continues at 0x37a40, so the comparison starts there and at the
 // input's entry.
 
 #include "instrument/check_output.h"
@@ -30,7 +30,7 @@
 namespace respike {
 namespace {
 
-/// Reads what the image says of itself; `fault` is the first thing that is not right.
+/// Reads what the image says about itself; `fault` is the first contradiction.
 class PartsReader {
  public:
   PartsReader(const Program& before, const Image& counting)
@@ -105,7 +105,7 @@ class PartsReader {
       goes_on = place(parameters_.next);
       return std::nullopt;
     }
-    // Nothing follows the start code: the input has nothing that is entered there.
+    // The start code continues nowhere: the input has no entry or initializer.
     if (is_initializer() ? has_initializer() : input_.entry != 0)
       return "the start code does not go on where the input begins";
     if (!is_initializer()) goes_on = 0;
@@ -117,7 +117,7 @@ class PartsReader {
     });
   }
 
-  /// The counters are writable memory that nothing else of the image has.
+  /// The counters are writable memory that no other part of the image uses.
   std::optional<std::string> check_counters() {
     const uint64_t start = parts_->map.counters_address, size = parameters_.counters_size;
     const std::string wrong = "the counters are not in memory of their own";
@@ -178,7 +178,7 @@ std::optional<std::string> find_counting_fault(const Program& before, const Code
                                                const Image& counting, CompareCounts* counts) {
   CountingParts parts;
   if (auto fault = PartsReader(before, counting).read(parts)) return fault;
-  Diagnostics ignored;  // the same as those of the input
+  Diagnostics ignored;  // the same as the input's
   const Program after = lift(counting, ignored);
   OutputProbes probes(before, facts, after, parts);
   return find_difference(before, after, counts, nullptr, nullptr, &probes);

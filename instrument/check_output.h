@@ -1,5 +1,5 @@
 #pragma once
-// The check of an instrumented image: it does what its input does, and counts.
+// The check of an instrumented image: it does what its input does, and it counts.
 
 #include <optional>
 #include <string>
@@ -13,16 +13,16 @@
 
 namespace respike {
 
-/// Compares an instrumented image with the lifted input, of which `facts` are. Lifts the image; its
-/// probes are found and judged anew (output_probes.h), and so is its start code. Returns the first
-/// fault in one sentence, or nullopt. Throws Error when a part of the image that only instrumented
-/// images have cannot be read.
+/// Compares an instrumented image with the lifted input; `facts` are the input's. Lifts the image,
+/// finds and judges its probes anew (output_probes.h), and checks its start code. Returns the first
+/// fault as one sentence, or nullopt. Throws Error when a part that only instrumented images have
+/// cannot be read.
 std::optional<std::string> find_counting_fault(const Program& before, const CodeFacts& facts,
                                                const Image& counting,
                                                CompareCounts* counts = nullptr);
 
-/// The same of two images: lifts both. Rules of loaders and unwinders that `counting` alone breaks
-/// are faults, too.
+/// The same for two images: lifts both. Rules of loaders and unwinders that only `counting` breaks
+/// are faults as well.
 std::optional<std::string> verify_counting_image(const Image& before, const Image& counting,
                                                  Diagnostics& diagnostics,
                                                  CompareCounts* counts = nullptr,

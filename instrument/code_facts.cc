@@ -1,3 +1,17 @@
+// Facts about places in the code, from the analyses of the whole program.
+//
+// Most answers come from the call graph, the liveness of registers and the validity of gp. This
+// file itself finds the slot of the linkage table from which a call loads its target, in one form
+// per kind of machine: an operand that holds the slot's whole address, perhaps in the stub that a
+// direct call leads to (x86-64); a load relative to gp (Alpha, Itanium); an address in two halves
+// (Windows NT).
+//
+// Example: on x86-64 `call 0x1030` leads to the stub `endbr64; jmp *0x2fc8(%rip)`, which is not a
+// procedure of the program; the slot is the word that the jump loads.
+//
+// In a stub of an import library, every register that stubs may not change is live, since the
+// imported function may follow any convention.
+
 #include "instrument/code_facts.h"
 
 #include <algorithm>
@@ -30,7 +44,7 @@ std::vector<PointFacts> CodeFacts::points(ProcedureId procedure, BlockId block) 
   std::vector<PointFacts> result;
   for (size_t i = 0; i + 1 < live.size(); ++i) result.push_back({live[i], gp[i]});
   if (!is_import_stub(procedure)) return result;
-  // The function may be called by any convention, such as that of routines that divide.
+  // The function may use any convention, such as the convention of division routines.
   RegisterSet kept = RegisterSet::first(program_.machine->register_count);
   kept -= RegisterSet(program_.machine->stub_registers);
   for (PointFacts& each : result) each.live |= kept;
@@ -69,7 +83,8 @@ std::optional<uint64_t> CodeFacts::linkage_slot(ProcedureId id, BlockId block_id
   return slot_of(last);
 }
 
-/// The slot from which an indirect call or jump loads its target, whose address it holds whole.
+/// The slot from which an indirect call or jump loads its target. The instruction holds the whole
+/// address.
 std::optional<uint64_t> CodeFacts::slot_of(const Instruction& instruction) const {
   const auto flow = program_.machine->facts(instruction).flow;
   if (flow != ControlFlow::indirect_call && flow != ControlFlow::indirect_jump) return std::nullopt;
@@ -132,8 +147,8 @@ std::optional<uint64_t> CodeFacts::slot_by_gp(const Procedure& procedure,
   return std::nullopt;
 }
 
-/// The slot of an import, whose address the code forms by two halves:
-/// `ldah t,high; ldl t,low(t); jsr ra,(t)`, or the same with jmp in a stub of an import library.
+/// The slot of an import. The code forms the slot's address in two halves: `ldah t,high; ldl
+/// t,low(t); jsr ra,(t)`, or the same with jmp in a stub of an import library.
 std::optional<uint64_t> CodeFacts::slot_by_address(const BasicBlock& block) const {
   const Machine& machine = *program_.machine;
   const ControlFlow flow = machine.facts(block.instructions.back()).flow;

@@ -1,5 +1,5 @@
 #pragma once
-// What the instrumenter asks of the analyses of a program.
+// Facts about a program's code for the instrumenter, from the analyses.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace respike {
 
-/// What is known in front of an instruction.
+/// What is known before an instruction.
 struct PointFacts {
   RegisterSet live;  // registers that may still be read
   bool gp = false;   // the global pointer register holds the procedure's gp
@@ -27,19 +27,19 @@ std::span<const uint8_t> input_bytes(const Program& program, const Instruction& 
 
 class CodeFacts {
  public:
-  /// The program must outlive the facts, which are about the program as it is now.
+  /// The program must outlive the facts. The facts describe the program as it is at construction.
   explicit CodeFacts(const Program& program);
 
-  /// The facts in front of each instruction of a block.
+  /// The facts before each instruction of a block.
   std::vector<PointFacts> points(ProcedureId procedure, BlockId block) const;
   /// Whether some call, or unknown code, may enter a procedure at its first block.
   bool first_block_entered(ProcedureId procedure) const;
   /// The slot of the linkage table from which the call or jump at the end of a block loads its
-  /// target, perhaps in a stub that the linker made: a call of a name, which the dynamic linker
-  /// binds once. nullopt: no such call.
+  /// target, perhaps in a stub that the linker made: a call by name, which the dynamic linker binds
+  /// once. nullopt: no such call.
   std::optional<uint64_t> linkage_slot(ProcedureId procedure, BlockId block) const;
-  /// The names that a loader binds to slots, by address of the slot; on ELF none, since dynamic
-  /// relocations tell.
+  /// The names that a loader binds to slots, by address of the slot. None on ELF, where dynamic
+  /// relocations say the same.
   std::span<const std::pair<uint64_t, std::string_view>> imports() const { return imports_; }
   /// Whether a procedure is a linker's stub that jumps to an import.
   bool is_import_stub(ProcedureId procedure) const;

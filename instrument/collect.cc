@@ -1,13 +1,13 @@
 // Counter files into a profile.
 //
 // The counters of all files are added up, word by word, and solved once: flow that is conserved in
-// each file is conserved in the sum. Of an indirect jump or call a file tells the last target and
+// each file is conserved in the sum. For an indirect jump or call a file holds the last target and
 // how often the target changed. The targets are addresses in the process, which may have loaded the
-// image anywhere; the counters' address in the file's header and the map's list of places turn them
-// into addresses of the original image.
+// image anywhere. The counters' address in the file's header and the map's list of places turn the
+// targets into addresses of the original image.
 //
-// Of a jump through a hub only the number of its executions is known, and of the hub how often it
-// went to each target. The counts of edges from jumps to targets are made up in proportion, so that
+// For a jump through a hub only the number of executions is known, and for the hub how often it
+// went to each target. The counts of edges from jumps to targets are divided in proportion, so that
 // sums are right. Example: jumps executed 6 and 2 times, targets reached 4 and 4 times, give the
 // edges 3, 3, 1 and 1.
 
@@ -117,9 +117,9 @@ class ProfileBuilder {
     for (uint32_t hub = 0; hub < graph_.hubs; ++hub) divide(sources[hub], targets[hub]);
   }
 
-  /// Divides the count of each source among all targets, in proportion to what is left of the
-  /// targets' counts. The remainders of divisions are carried from target to target, so that both
-  /// sides add up.
+  /// Divides the count of each source among all targets, in proportion to what remains of the
+  /// targets' counts. Remainders of the divisions are carried from target to target, so that the
+  /// sums of both sides match.
   void divide(const std::vector<Flow>& sources, std::vector<Flow> targets) {
     if (sources.size() > jumps_ / std::max<size_t>(1, targets.size())) return;
     jumps_ -= sources.size() * targets.size();
@@ -144,7 +144,7 @@ class ProfileBuilder {
     return static_cast<uint64_t>(std::min(part, whole) * count / whole);
   }
 
-  /// Takes the entries of a landing pad for calls with this landing pad that did not return.
+  /// Moves the entries of a landing pad to the calls with this pad that did not return.
   void add_landing_pads() {
     std::vector<uint64_t> entered(graph_.blocks), lost(graph_.blocks);
     for (uint32_t e = graph_.blocks; e < graph_.edges.size(); ++e) {
@@ -190,13 +190,13 @@ class ProfileBuilder {
   mutable std::vector<BlockId> returning_;
 };
 
-/// Counts of a file that is named twice would be added twice. Names may differ: files are compared
-/// by inode.
+/// Refuses a file that is named twice: its counts would be added twice. Names may differ, so files
+/// are compared by inode.
 void refuse_repeated(std::span<const std::filesystem::path> files) {
   std::map<std::pair<dev_t, ino_t>, const std::filesystem::path*> seen;
   for (const auto& path : files) {
     struct stat status;
-    if (stat(path.c_str(), &status) != 0) continue;  // reading the file will say why
+    if (stat(path.c_str(), &status) != 0) continue;  // reading the file will report why
     const auto [first, fresh] = seen.emplace(std::pair(status.st_dev, status.st_ino), &path);
     if (!fresh)
       throw Error(fmt::format("its counts would be added twice: it is the same file as {}",
@@ -210,7 +210,7 @@ Image read_counting_image(const CounterFile& file,
   if (path) return read_image(*path);
   try {
     Image image = read_image(std::filesystem::path(file.image_path));
-    static_cast<void>(read_image_id(image));  // the original may have come back to this path
+    static_cast<void>(read_image_id(image));  // the original may be back at this path
     return image;
   } catch (const Error& error) {
     throw Error(
@@ -266,12 +266,12 @@ bool has_no_header(std::span<const uint8_t> bytes) {
   return std::ranges::all_of(magic, [](uint8_t byte) { return byte == 0; });
 }
 
-/// Whether the file's process never wrote the head of the file. Reads the first bytes only.
+/// Whether the file's process never wrote the header. Reads only the first bytes of the file.
 static bool has_no_header_in_file(const std::filesystem::path& path) {
   std::array<char, sizeof respike_counter_header::magic> start{};
   std::ifstream file(path, std::ios::binary);
   if (!file.read(start.data(), start.size()))
-    return has_no_header(read_file(path));  // a short file, or a sentence why there is none
+    return has_no_header(read_file(path));  // a short file, or an Error that says why
   return std::ranges::all_of(start, [](char byte) { return byte == 0; });
 }
 
@@ -372,7 +372,7 @@ void CounterSum::build(bool all,
   });
   auto target = targets.begin();
   uint32_t number = 0;        // of the next site
-  uint64_t jumps = 1u << 20;  // plenty: only a damaged map has more
+  uint64_t jumps = 1u << 20;  // ample: only a damaged map has more
   for (const auto& procedure : map_.procedures) jumps += 16 * procedure.graph.edges.size();
   for (uint32_t p = 0; p < counts.size(); ++p) {
     const CounterMap::ProcedureMap& procedure = map_.procedures[p];

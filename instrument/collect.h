@@ -15,7 +15,7 @@
 
 namespace respike {
 
-/// What a counter file holds; the layout is in instrument/runtime/counter_file.h.
+/// The contents of a counter file; the layout is in instrument/runtime/counter_file.h.
 struct CounterFile {
   std::string path;
   ImageId image_id{};
@@ -25,24 +25,24 @@ struct CounterFile {
   uint64_t counters_address = 0;  // in the process
   bool atomic = false;
   uint64_t words = 0;         // of each copy of the counters
-  bool lacks_copies = false;  // threads or forked children went without
-  // Of all copies, as they are now: the process may still run, and the last copy grow.
+  bool lacks_copies = false;  // threads or forked children had no copy
+  // Of all copies, at the time of reading: the process may still run, and the last copy may grow.
   std::vector<uint64_t> counters;
 };
 
-/// Both throw Error when the file is damaged, incomplete, of a newer version, or no counter file.
+/// Both throw Error when the file is damaged, incomplete, of a newer version or no counter file.
 CounterFile read_counter_file(const std::filesystem::path& path);
 CounterFile decode_counter_file(std::span<const uint8_t> bytes, const std::string& path);
 
-/// A warning when threads or children of `processes` went without counters of their own.
+/// A warning when threads or children of `processes` had no counters of their own.
 std::optional<std::string> describe_refused_copies(uint64_t processes);
 
-/// Whether a file that starts with these bytes is of a process that has not begun to count: the
-/// first word of the header is written last.
+/// Whether a file with these first bytes is from a process that has not begun to count: the
+/// header's first word is written last.
 bool has_no_header(std::span<const uint8_t> bytes);
 
-/// The files of processes that began to count; a warning tells of the others. Throws Error when
-/// there are only others, or a file cannot be read.
+/// The files of processes that began to count; a warning names the others. Throws Error when there
+/// are only others, or when a file cannot be read.
 std::vector<std::filesystem::path> files_with_headers(std::span<const std::filesystem::path> files,
                                                       Diagnostics& diagnostics);
 
@@ -51,7 +51,7 @@ std::vector<std::filesystem::path> files_with_headers(std::span<const std::files
 void check_counter_header(std::span<const uint8_t> start, uint64_t size, const std::string& path);
 extern const size_t kCounterHeaderSize;
 
-/// Adds counter files of one image up.
+/// Adds up counter files of one image.
 class CounterSum {
  public:
   explicit CounterSum(const CounterMap& map) : map_(map) {}
@@ -60,7 +60,7 @@ class CounterSum {
   void add(const CounterFile& file);
   /// The profile of all files added, at least one.
   Profile profile() const;
-  /// The procedures of profile() of which anything was counted, with their indices in it. Usually
+  /// The procedures of profile() for which something was counted, with their indices in it. Usually
   /// few, and found much faster.
   std::vector<std::pair<uint32_t, ProcedureProfile>> counted_procedures() const;
 
@@ -71,10 +71,10 @@ class CounterSum {
     uint64_t changes;
   };
 
-  /// `bias`: by how much the process has the image elsewhere.
+  /// `bias`: the distance by which the process moved the image.
   void add(std::span<const uint64_t> counters, uint64_t bias);
   uint64_t original_place(uint64_t address) const;
-  /// Makes the procedures of the profile; procedures without counts only if `all`.
+  /// Builds the procedures of the profile; procedures without counts only if `all`.
   void build(bool all, const std::function<void(uint32_t, ProcedureProfile)>& take) const;
 
   const CounterMap& map_;
@@ -83,9 +83,9 @@ class CounterSum {
   uint64_t files_ = 0;
 };
 
-/// The profile of some counter files. The image is the image that their headers name, or `image`.
-/// Throws Error when there is no such image, another image ran, files are of different images, or a
-/// file is named twice. `diagnostics` hears of code that was not counted.
+/// The profile of some counter files. The image is the one named in their headers, or `image`.
+/// Throws Error when the image is missing, another image ran, files belong to different images, or
+/// a file is named twice. `diagnostics` gets a warning about code that was not counted.
 Profile collect(std::span<const std::filesystem::path> files,
                 const std::optional<std::filesystem::path>& image,
                 Diagnostics* diagnostics = nullptr);

@@ -1,13 +1,14 @@
 // The counter map as bytes.
 //
 // Most of a flow graph follows from the order of its blocks, so an edge is written as differences
-// to the edge before. Which end of an edge is outside() follows from its kind; the other end is its
-// near end. Counters are numbered in the order of edges. Together with optimizer/profile/records.h
-// a block with its edges and counters takes about six bytes, and the hashes of its code four.
+// to the edge before it. The kind of an edge says which of its ends is outside(), if any; the other
+// end is its near end. Counters are numbered in the order of edges. With
+// optimizer/profile/records.h a block with its edges and counters takes about six bytes, and the
+// hashes of its code take four.
 //
 // Example: a fall-through edge from block 5 to block 6 with the next counter takes two small
-// numbers: the head (kind, "next counter", one block on from the near end of the edge before) and
-// the step to its other end.
+// numbers: the head (kind, "next counter", near end one block after the previous near end) and the
+// step to its other end.
 //
 // A map is not trusted: after decoding, all indices are in range.
 
@@ -39,7 +40,7 @@ constexpr unsigned kJump = 1, kKnown = 2, kInMap = 4;  // flags of a call
 constexpr unsigned kNoCounter = 0, kNextCounter = 1, kSomeCounter = 2;
 
 // The head of an edge: kind (4 bits), kind of counter (2 bits), and the step from the near end of
-// the edge before to the near end of this edge (zigzag).
+// the previous edge to the near end of this edge (zigzag).
 constexpr unsigned kKindMask = 15, kCounterShift = 4, kStepShift = 6;
 
 constexpr uint64_t zigzag(int64_t value) {
@@ -82,7 +83,7 @@ bool fits(const FlowGraph& graph, const FlowEdge& edge) {
   return false;
 }
 
-/// Counters of consecutive edges have consecutive numbers, mostly.
+/// Counters of consecutive edges mostly have consecutive numbers.
 struct CounterSequence {
   uint32_t next = 0;
 

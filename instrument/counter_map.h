@@ -1,6 +1,6 @@
 #pragma once
-// The counter map: what each counter of an instrumented image counts. It lies in the instrumented
-// image, in a section without addresses: nothing else is needed to turn counter files into a
+// The counter map: what each counter of an instrumented image counts. It is a section of the
+// instrumented image, without addresses. Counter files and this section are enough to make a
 // profile.
 
 #include <array>
@@ -24,8 +24,8 @@ inline constexpr std::string_view kCounterMapSection = ".respike.counters";
 using ImageId = std::array<uint8_t, RESPIKE_IMAGE_ID_SIZE>;
 
 struct CounterMap {
-  /// An indirect jump or call: two words, the address it went to last and how often this address
-  /// changed; the first address counts as a change.
+  /// An indirect jump or call has two words: its last target, and how often the target changed. The
+  /// first target counts as a change.
   struct IndirectSite {
     BlockId block = kNone;
     uint32_t counter = kNone;  // index of the word with the target; the next one counts changes
@@ -57,7 +57,7 @@ struct CounterMap {
     bool operator==(const ProcedureMap&) const = default;
   };
   /// An address to which indirect jumps and calls may lead: an entry, or a block whose address is
-  /// taken, also of procedures that have no counters.
+  /// taken, also in procedures that have no counters.
   struct Place {
     uint64_t address = 0;   // in the instrumented image
     uint64_t original = 0;  // in the original image
@@ -70,7 +70,7 @@ struct CounterMap {
   bool atomic = false;
   uint32_t counters = 0;                 // words
   uint64_t counters_address = 0;         // as linked
-  std::vector<ProcedureMap> procedures;  // the instrumented ones, by address
+  std::vector<ProcedureMap> procedures;  // the instrumented procedures, by address
   std::vector<Place> places;             // by `address`
   std::vector<LeftOut> left_out;         // procedures that should have counters and do not
   bool operator==(const CounterMap&) const = default;
@@ -81,7 +81,7 @@ struct CounterMap {
 std::vector<uint8_t> encode_counter_map(const CounterMap& map);
 CounterMap decode_counter_map(std::span<const uint8_t> bytes);
 
-/// A warning that procedures are not counted, if they are much of the code.
+/// A warning that procedures are not counted, if they make up much of the code.
 std::optional<std::string> describe_left_out(const CounterMap& map);
 
 /// The identity of an instrumented image: the same for the same original, options and map.
@@ -90,7 +90,8 @@ ImageId make_image_id(std::span<const uint8_t> original, std::string_view option
 
 /// The contents of the section: the identity, then the encoded map.
 std::vector<uint8_t> counter_map_section(const ImageId& id, std::span<const uint8_t> encoded_map);
-/// Both throw Error when the image has no such section; read_counter_map() also when it is damaged.
+/// Both throw Error when the image has no such section; read_counter_map() also when the section is
+/// damaged.
 ImageId read_image_id(const Image& image);
 CounterMap read_counter_map(const Image& image);
 

@@ -1,20 +1,20 @@
 // Maximum-weight spanning trees over flow graphs.
 //
 // Flow is conserved at every node, so the counts of a spanning tree's edges follow from the counts
-// of all other edges: only the others get counters. A heavy tree leaves the light edges to the
-// counters. Edges that cannot have a probe come into the tree first; where they close a cycle among
+// of all other edges: only these other edges get counters. A heavy tree leaves the light edges to
+// the counters. Edges that cannot have a probe enter the tree first; where they close a cycle among
 // themselves, the procedure cannot be counted exactly.
 //
-// Example: block a branches to b or c, and both go on to d. Two counters are enough, in b and in c:
-// a and d run as often as b and c together.
+// Example: block a branches to b or c, and both continue to d. Two counters are enough, in b and in
+// c: a and d run as often as b and c together.
 //
-// An edge whose block has no other edge on that side has the block's count, and is counted, if at
-// all, by a probe in the block: no branch is added.
+// An edge that is the only edge on one side of a block has the block's count. If such an edge is
+// counted, the probe is in the block, and no branch is added.
 //
-// The tree must not join a `through` call to outside(): else flow that the call lost (exit,
-// longjmp) and flow that the procedure returned to its caller would be in one equation. So the
-// lightest edges around such calls are counted although a spanning tree would include them. Where
-// edges without probes join a call to outside(), the call is cut.
+// The tree must not join a `through` call to outside(). Otherwise the flow that the call lost
+// (exit, longjmp) and the flow that the procedure returned to its caller would be in one equation.
+// So the lightest edges around such calls get counters although a spanning tree would include them.
+// Where edges without probes join a call to outside(), the call is cut.
 
 #include "instrument/counter_placement.h"
 
@@ -29,7 +29,7 @@ using Kind = FlowEdge::Kind;
 
 constexpr double kProbe = 1.0;         // cost of a probe in a block, in executions
 constexpr double kProbeOnEdge = 1.4;   // of a probe with a block of its own, which costs branches
-constexpr double kSize = 0.04;         // what a probe's size is worth, in executions per call
+constexpr double kSize = 0.04;         // what its size costs, in executions per call
 constexpr double kSizeOnTaken = 0.08;  // of a probe on a branch, which makes the branch longer
 
 class Tree {
@@ -44,8 +44,8 @@ class Tree {
         parts_(graph_.nodes()),
         calls_(graph_.nodes()) {}
 
-  /// nullopt: edges without probes close a cycle, or join calls to outside(); `to_cut` gets these
-  /// calls.
+  /// nullopt: edges without probes close a cycle, or join calls to outside(); these calls are put
+  /// into `to_cut`.
   std::optional<CounterPlacement> grow(std::vector<bool>& to_cut) {
     count_ways();
     counted_.assign(graph_.edges.size(), false);
@@ -108,7 +108,7 @@ class Tree {
 
   bool is_block_node(uint32_t node) const { return node < graph_.outside(); }
   bool block_counts(uint32_t node) const { return places_.block[graph_.block_of(node)]; }
-  /// A block that can be counted and always runs as often as the edge, or kNone.
+  /// A block that can be counted and always runs as often as the edge; kNone: there is none.
   BlockId block_for(uint32_t e) const {
     const FlowEdge& edge = graph_.edges[e];
     if (is_block_node(edge.from) && block_counts(edge.from) && ways_out_[edge.from] == 1 &&
@@ -119,8 +119,8 @@ class Tree {
     return kNone;
   }
 
-  /// Expected cost of a probe on the edge; negative: no probe is possible, or a block counts the
-  /// edge.
+  /// Expected cost of a probe on the edge; negative: no probe is possible, or a block has the
+  /// edge's count.
   double cost_of(uint32_t e) const {
     const FlowEdge& edge = graph_.edges[e];
     const double weight = weights_[e];

@@ -24,12 +24,12 @@ struct CounterPlacement {
   double cost = 0;               // expected executions of probes per call of the procedure
 };
 
-/// Counters on the edges outside a maximum-weight spanning tree (Knuth, "Optimal measurement points
-/// for program frequency counts", BIT 1973; Ball and Larus, "Optimally profiling and tracing
-/// programs", TOPLAS 1994), such that calls that never return are noticed
-/// (optimizer/profile/flow_graph.h). `returns_otherwise`, by block: calls that may return more
-/// often than they are made. `weigh` gives the weights of a graph: one number per edge. nullopt
-/// when some count could not be known: too much of the procedure must stay as it is.
+/// Puts counters on the edges outside a maximum-weight spanning tree (Knuth, "Optimal measurement
+/// points for program frequency counts", BIT 1973; Ball and Larus, "Optimally profiling and tracing
+/// programs", TOPLAS 1994), and on the further edges that are needed to notice calls that never
+/// return (optimizer/profile/flow_graph.h). `returns_otherwise`, by block: calls that may return
+/// more often than they are made. `weigh` gives the weights of a graph: one number per edge.
+/// nullopt when some count could not be known: too much of the procedure must stay as it is.
 std::optional<CounterPlacement> place_counters(
     const Program& program, ProcedureId procedure, const std::vector<bool>& returns_otherwise,
     bool first_block_entered, const ProbePlaces& places,

@@ -1,3 +1,6 @@
+// Names of the kinds of counters. Example: name_of(Counters::atomic) is "atomic", and
+// counters_named("atomic") is Counters::atomic; other names give nullopt.
+
 #include "instrument/counters.h"
 
 #include <algorithm>

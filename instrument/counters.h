@@ -7,15 +7,15 @@
 
 namespace respike {
 
-/// Where threads count, and how.
+/// Which counters the threads of a process use.
 enum class Counters : uint8_t {
-  shared,  // all at the same counters: exact for one thread
+  shared,  // all use the same counters: exact for one thread
   atomic,  // the same, exact with several threads and forked children
-  threads  // each thread at counters of its own: exact with threads, and children that the image
-           // itself forks
+  threads  // each thread has counters of its own: exact with threads, and with children that the
+           // image itself forks
 };
 
-/// By the number of Counters: the names on the command line.
+/// The names on the command line, by the number of Counters.
 inline constexpr std::string_view kCounterNames[] = {"shared", "atomic", "threads"};
 std::string_view name_of(Counters counters);
 std::optional<Counters> counters_named(std::string_view name);

@@ -1,18 +1,17 @@
-// Instrumentation in order: lift, choose counters, put probes in, emit with start code and counter
+// Instrumentation in order: lift, choose counters, insert probes, emit with start code and counter
 // map.
 //
-// Counters are numbered over the whole image, the two words of each indirect jump or call behind
-// the counters of its procedure. Their number is known before any code is changed, so their
-// addresses are, too: counters follow the last writable segment or, where code follows that
-// segment, leave room for the code to grow. The start code becomes the image's entry (of a program)
-// or initializer (of a library), and goes on with the image's own.
+// Counters are numbered over the whole image. The two words of each indirect jump or call come
+// after the counters of its procedure. The number of words is known before any code is changed, and
+// so are their addresses: counters follow the last writable segment or, where code follows that
+// segment, leave room for the code to grow. The start code becomes the entry of a program or the
+// initializer of a library, and continues with the image's own.
 //
-// Example: a program with 3 counters gets 8 KB of counters on a machine with pages of 8 KB, since
-// the counter file is mapped over whole pages.
+// Example: a program with 3 counters gets 8 KB of counters on a machine with 8 KB pages, since the
+// counter file is mapped over whole pages.
 //
-// The program as it was lifted stays: probes are put into a copy, which shares what stays the same.
-// At the end the written image is lifted again, and compared with the program as it was
-// (check_output.h).
+// The lifted program stays unchanged: probes go into a copy, which shares the unchanged parts. At
+// the end the written image is lifted again and compared with the lifted program (check_output.h).
 
 #include "instrument/instrument.h"
 
@@ -48,8 +47,8 @@
 namespace respike {
 namespace {
 
-/// A copy in which probes may be put. It shares the lists of instructions and edges with `program`,
-/// which has to outlive the copy: an editor gives a block new lists.
+/// A copy that may receive probes. It shares the lists of instructions and edges with `program`,
+/// which must outlive the copy: an editor gives a changed block new lists.
 Program copy_for_editing(const Program& program) {
   Program copy;
   copy.image = program.image;
@@ -108,13 +107,13 @@ class Instrumenter {
   Injection::Contents inject(const Injection::Addresses& addresses);
   uint64_t text_size() const;
   void require_copies() const;
-  /// Bytes in front of the counters.
+  /// Bytes before the counters.
   uint64_t front_size() const {
     return imports_ ? align_up(scratch_offset() + RESPIKE_PATH_SIZE, start_.page_size)
            : options_.counters == Counters::threads ? RESPIKE_COPIES_SIZE
                                                     : 0;
   }
-  // In front of the counters of a start code with imports: import tables, words with addresses of
+  // Before the counters of a start code with imports: import tables, words with addresses of
   // counters, memory for a path. Distances from the start of the memory.
   uint64_t bases_offset() const { return align_up(imports_->contents.size(), 8); }
   uint64_t base_count() const { return program_.machine->probes->bases_of(8 * uint64_t{words_}); }
@@ -138,7 +137,8 @@ class Instrumenter {
   AddedMemory memory_;
   std::optional<NewImports> imports_;  // of the start code, at the start of the memory
   CounterMap map_;
-  std::vector<std::pair<CodeLocation, uint64_t>> places_;  // of map_: where, and the address before
+  std::vector<std::pair<CodeLocation, uint64_t>> places_;  // of map_: its place, and its address
+                                                           // before
 };
 
 /// Edge weights from counts if there are any, else from the shape of the graph.
@@ -169,7 +169,7 @@ std::vector<double> Instrumenter::weigh(ProcedureId id, const FlowGraph& graph) 
       case FlowEdge::Kind::call_return:
         count = procedure.blocks[graph.block_of(graph.edges[e - 1].from)].count;
         break;
-      default:  // edges that are never counted by themselves
+      default:  // edges that never have a probe of their own
         break;
     }
     weights[e] = static_cast<double>(count) / calls;
@@ -193,7 +193,7 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
       always_cut[b] = true;  // an exception may end the call
     } else {
       const CodeLocation& to = reference->target;
-      // Behind a call that never returns there is code only if a predicate may skip the call.
+      // Code follows a call that never returns only if a predicate may skip the call.
       always_cut[b] = to.procedure == kNone || returns_otherwise[to.procedure] ||
                       !program_[to.procedure].returns;
     }
@@ -211,7 +211,7 @@ void Instrumenter::choose_counters(ProcedureId id, const std::vector<bool>& retu
   for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
     const BasicBlock& block = procedure.blocks[b];
     const ControlFlow flow = program_.machine->facts(block.instructions.back()).flow;
-    // Where the targets of a jump are known, counts of its edges tell more, for less.
+    // Where the targets of a jump are known, counts of its edges say more and cost less.
     const bool unknown_jump = flow == ControlFlow::indirect_jump &&
                               block.edge(Edge::Kind::indirect) == nullptr &&
                               !(imports_known && facts.linkage_slot(id, b));
@@ -250,8 +250,8 @@ void Instrumenter::choose_counters(const CodeFacts& facts) {
                            plan_added_segment(image_, {.size = 8}).memory_address);
   memory_.size =
       front_size() + align_up(std::max<uint64_t>(8, 8 * uint64_t{words_}), start_.page_size);
-  // More than code and tables ever grow by; address space costs nothing. The writer checks the
-  // room.
+  // More than code and tables ever grow by; address space is free. The writer checks that the room
+  // is enough.
   constexpr uint64_t kRoomForStart = 1 << 20, kRoomPerCounter = 512;
   for (const Segment& segment : image_.segments)
     if (segment.loaded()) memory_.lowest = segment.address + segment.memory_size;
@@ -294,7 +294,7 @@ void Instrumenter::insert_probes(Program& counting, Layout& layout, const CodeFa
     const Chosen& chosen = chosen_[i];
     inserter.count(chosen.procedure, chosen.counters, chosen.first_counter,
                    calls[chosen.procedure]);
-    auto& indirect = map_.procedures[i].indirect;  // describe() keeps the order
+    auto& indirect = map_.procedures[i].indirect;  // describe() relies on the order
     std::erase_if(indirect, [&](const CounterMap::IndirectSite& site) {
       return !inserter.record_target(chosen.procedure, site.block, site.counter);
     });
@@ -331,7 +331,7 @@ void Instrumenter::add_frames(Program& counting, uint64_t address) const {
   }
 }
 
-/// Fills the counter map, but for addresses in the output. Needs the program as it was lifted.
+/// Fills the counter map, except for addresses in the output. Needs the program as it was lifted.
 void Instrumenter::describe() {
   map_.original_path = std::filesystem::absolute(image_.path).lexically_normal();
   map_.original_build_id = image_.build_id;
@@ -391,7 +391,7 @@ void Instrumenter::describe() {
     }
 }
 
-/// Fills in what is known of the output's addresses.
+/// Fills in the addresses of the output.
 void Instrumenter::note_addresses(const Injection::Addresses& addresses) {
   for (const auto& [location, original] : places_)
     map_.places.push_back({addresses.resolve(location), original});
@@ -406,7 +406,7 @@ void Instrumenter::note_addresses(const Injection::Addresses& addresses) {
     }
 }
 
-/// What the start code has to know. `at`: where the parameters will be.
+/// The parameters of the start code. `at`: where the parameters will be.
 respike_start_parameters Instrumenter::start_parameters(const Injection::Addresses& addresses,
                                                         uint64_t at, const ImageId& id) const {
   const auto copy_path = [](char* to, const std::string& path) {
@@ -432,8 +432,8 @@ respike_start_parameters Instrumenter::start_parameters(const Injection::Address
   return parameters;
 }
 
-/// What a start code with imports needs: the import tables, words that lead to the counters of the
-/// image until the start code leads them to a file, and where both are.
+/// Adds what a start code with imports needs: the import tables, the words that lead to the
+/// counters in the image until the start code points them to a file, and the places of both.
 void Instrumenter::inject_imports(const Injection::Addresses& addresses,
                                   Injection::Contents& contents) const {
   const uint64_t at = addresses.code + start_.code.size();
@@ -517,8 +517,8 @@ uint64_t Instrumenter::text_size() const {
   return size;
 }
 
-/// Leaves room in names for what the start code appends. With a name that is too long it would
-/// create no file, and nobody would know why nothing was counted.
+/// Leaves room in names for the suffix that the start code appends. With too long a name it would
+/// create no file, and nothing would say why the program was not counted.
 void Instrumenter::choose_file_names() {
   constexpr size_t kLongestName = RESPIKE_NAME_SIZE - RESPIKE_NAME_TAIL - 1;
   std::string name = options_.output.filename();
@@ -537,8 +537,8 @@ void Instrumenter::choose_file_names() {
     throw Error("the path is too long", options_.output);
 }
 
-/// Copies of the counters are at a distance that a register holds, and the program has one such
-/// register for all its images: the program itself has it, not its libraries.
+/// The distance to a copy of the counters is in a register, and a program has one such register for
+/// all its images. The register belongs to the program itself, not to its libraries.
 void Instrumenter::require_copies() const {
   const auto fail = [&](const char* why) {
     throw Error(fmt::format("threads cannot have counters of their own, since {}; --counters "
@@ -568,7 +568,7 @@ void Instrumenter::require_copies() const {
 void Instrumenter::write(const CodeFacts& facts, Steps& steps) {
   steps.begin("insert probes", 0.33);
   Program counting = copy_for_editing(program_);
-  Layout layout = original_layout(counting);  // from here on only probes are added to the order
+  Layout layout = original_layout(counting);  // from here on the order gains only probes
   insert_probes(counting, layout, facts);
   require_invariants(counting, &layout);
 
@@ -605,7 +605,8 @@ InstrumentResult Instrumenter::run() {
   result_.text_bytes = text_size();
 
   write(facts, steps);
-  malloc_trim(0);  // the memory of emission is free, but the second lift needs it in other sizes
+  malloc_trim(0);  // The memory of emission is free, but in other block sizes than the second lift
+                   // needs.
 
   steps.begin("verify", 0.6);
   const Image written = view_image(result_.bytes, "the instrumented image");

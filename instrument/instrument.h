@@ -18,7 +18,7 @@
 namespace respike {
 
 struct InstrumentOptions {
-  std::filesystem::path spool;   // absolute; where counter files go
+  std::filesystem::path spool;   // absolute; the folder of counter files
   std::filesystem::path output;  // absolute; the instrumented image, named in counter files
   Counters counters = Counters::shared;
   const Profile* weights = nullptr;   // an older profile of the image; nullptr: static estimates
@@ -47,9 +47,10 @@ struct InstrumentResult {
 };
 
 /// Puts counters into `image`, on the edges outside a maximum-weight spanning tree of each
-/// procedure's flow graph, and start code that keeps them in a counter file. The result is checked:
-/// it is read and lifted again and compared with the input (check_output.h). Throws Error when the
-/// image cannot be instrumented; procedures that cannot be instrumented stay as they are.
+/// procedure's flow graph, and adds start code that keeps the counters in a counter file. The
+/// result is checked: it is read, lifted again and compared with the input (check_output.h). Throws
+/// Error when the image cannot be instrumented; procedures that cannot be instrumented stay as they
+/// are.
 InstrumentResult instrument(const Image& image, const InstrumentOptions& options,
                             Diagnostics& diagnostics);
 

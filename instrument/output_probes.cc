@@ -1,31 +1,28 @@
-// Finding the probes of an output, and judging them.
+// Finds the probes of an output, and judges them.
 //
-// What a probe is, the reader of the machine says (Probes::read), from the bytes of the output
-// alone; the counter map of the output says what the probe's counter is to count. So a probe may
-// stand at its place if
+// The machine's reader of probes (Probes::read) recognizes a probe from the bytes of the output
+// alone. The counter map of the output says what the probe's counter is to count. A probe may stand
+// at its place if
 //
-// - no register or flag that it leaves changed may still be read there, by the analysis of the
-// input;
+// - no register or flag that it changes may still be read there, by the analysis of the input;
 // - gp, if the probe uses it, holds the procedure's gp there;
-// - the unwind tables tell of the stack pointer while it is lower;
-// - the word to which it adds is the counter of the block in which control is in the input, or of
-// an
-//   edge over which control has just come, or, if the probe records targets, of the jump or call in
-//   front of which it stands;
+// - the unwind tables describe the stack pointer while it is lower;
+// - the word to which it adds is the counter of the input's block that control is in, or of an edge
+//   over which control has just come, or, if the probe records targets, of the jump or call that
+//   follows the probe;
 // - no other probe has that word;
-// - indirect branches that want a mark (endbr64) still find it first.
+// - indirect branches that need a mark (endbr64) still find the mark first.
 //
-// Example: `inc 0x194908(%rip)` in front of `test %eax,%eax`. The word 0x194908 is counter 1345 of
-// the map, which counts a block of sqlite3_step, and the input has `test` in that block; inc
-// changes flags, and `test` writes all of these before anything reads them. So the probe does no
-// harm.
+// Example: `inc 0x194908(%rip)` before `test %eax,%eax`. The word 0x194908 is counter 1345 of the
+// map, which counts a block of sqlite3_step, and the input has `test` in that block. `inc` changes
+// flags, and `test` writes all of these flags before anything reads them. So the probe is harmless.
 //
-// And control must not leave a block, nor come over an edge, that has a counter without passing its
-// probe, whatever way it came. The comparison carries along whether the probe of the block in which
-// control is was passed already.
+// In addition, control must pass the probe of each block and edge that has a counter, on every path
+// out of the block or over the edge. The comparison carries along whether the probe of the current
+// block was passed already.
 //
-// All this is about places of the input, to which the comparison brings the probes
-// (check/added_code.h).
+// All these conditions are about places of the input. The comparison maps the probes to these
+// places (check/added_code.h).
 
 #include "instrument/output_probes.h"
 
@@ -40,11 +37,11 @@
 namespace respike {
 namespace {
 
-// Of `done` in AddedCode::judge(): the block is counted, the target of its jump or call is
+// Bits of `done` in AddedCode::judge(): the block is counted, the target of its jump or call is
 // recorded.
 constexpr uint8_t kCounted = 1, kRecorded = 2;
 
-/// The unwind state in front of an instruction; what a block has behind its last one, too.
+/// The unwind state before an instruction, or after the last instruction of a block.
 uint32_t state_at(const Program& program, const CodeCursor& at) {
   const BasicBlock& block = program[at.procedure].blocks[at.block];
   uint32_t state = block.cfi_state;
@@ -224,9 +221,9 @@ void OutputProbes::expect(uint32_t word, bool required, uint8_t done) {
   if (word != kNone) expected_.push_back({.word = word, .done = done, .required = required});
 }
 
-/// Finds what control has to pass on the way: the counters of edges on it, of blocks that it leaves
-/// and, if it goes on from a jump or call, of the target. It may pass the counter of the last
-/// block.
+/// Finds the probes that control has to pass on the way: the counters of the way's edges, of the
+/// blocks that it leaves and, if it leaves by a jump or call, of the target. Control may pass the
+/// counter of the last block.
 void OutputProbes::expect(const InputWay& way, uint8_t& done) {
   expected_.clear();
   for (size_t i = 0; i < way.places.size();) {
@@ -277,8 +274,8 @@ std::optional<std::string> OutputProbes::judge(const Passed& passed, const Input
 }
 
 std::optional<std::string> OutputProbes::judge_registers(const Passed& passed, Places way) {
-  // What nobody reads behind one place of the way, nobody reads who came that way. Where other ways
-  // join, as behind a jump to another procedure, more may be read.
+  // A value that is dead after one place of the way is dead for control that came that way. Where
+  // other ways join, as after a jump to another procedure, it may be live.
   RegisterSet lost = passed.changed;
   for (size_t i = way.size(); i-- > 0 && !lost.empty();) lost &= facts_at(way[i].at).live;
   if (!lost.empty()) {
@@ -287,7 +284,7 @@ std::optional<std::string> OutputProbes::judge_registers(const Passed& passed, P
     return fmt::format("a probe changes {}, which may still be read",
                        before_.machine->text.register_name(first));
   }
-  // The same of gp.
+  // The same for gp.
   if (passed.probe.by_gp && std::ranges::none_of(way, [&](const InputPlace& place) {
         return instruction_at(place.at) != nullptr && facts_at(place.at).gp;
       }))
@@ -295,8 +292,8 @@ std::optional<std::string> OutputProbes::judge_registers(const Passed& passed, P
   return std::nullopt;
 }
 
-/// Marks and the red zone: what counts is how control comes to the probe in the output. `way`: as
-/// judge() has it. A mark in front of which the input has a branch is not found there either.
+/// Marks and the red zone depend on how control comes to the probe in the output. `way`: as judge()
+/// has it. If the input has a branch before a mark, a reader does not find the mark there either.
 std::optional<std::string> OutputProbes::judge_place(const Passed& passed, Places way) const {
   const CodeCursor &first = way.front().at, &last = way.back().at;
   const Instruction* instruction = instruction_at(last);
@@ -315,7 +312,7 @@ std::optional<std::string> OutputProbes::judge_place(const Passed& passed, Place
                         is_call(after_.machine->facts(block.instructions.back()).flow);
       (call && edge.kind == Edge::Kind::fall_through ? returns : jumps) = true;
     }
-  // The mark of a landing pad is for unwinders, not for who returns there.
+  // The mark of a landing pad is for unwinders, not for returns to that place.
   const bool pad = before_[last.procedure].blocks[last.block].has(BasicBlock::kLandingPad);
   if (marks && ((returns && !pad) || own.has(BasicBlock::kEntry) ||
                 own.has(BasicBlock::kAddressTaken) || own.has(BasicBlock::kLandingPad)))

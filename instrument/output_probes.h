@@ -1,5 +1,5 @@
 #pragma once
-// The probes of an instrumented image, as they stand in it: found, and judged where they stand.
+// The probes of an instrumented image: found in its code, and judged at their places.
 
 #include <atomic>
 #include <cstdint>
@@ -21,22 +21,22 @@
 
 namespace respike {
 
-/// What an instrumented image says of itself: its counter map and its start code's parameters.
+/// What an instrumented image says about itself: its counter map and its start code's parameters.
 struct CountingParts {
   CounterMap map;
-  bool copied = false;     // threads have copies of the counters
-  uint64_t find_copy = 0;  // address of the routine that finds them; 0: there is none
-  std::optional<uint64_t> entry, initializer;  // what the start code goes on to, in place of
+  bool copied = false;                         // threads have copies of the counters
+  uint64_t find_copy = 0;                      // address of the routine that finds them; 0: none
+  std::optional<uint64_t> entry, initializer;  // where the start code continues, in place of
   std::optional<CounterBases> bases;
   uint64_t base_count = 0, base_distance = 0;
 };
 
-/// See AddedCode. Code is a probe if it reads as one and counts at a counter of the image. Each
-/// counter of the map has one probe, which control passes once on every way through the block or
-/// the edge that it counts.
+/// See AddedCode. Code is a probe if it reads as a probe and counts at a counter of the image. Each
+/// counter of the map has one probe, which control passes once on every path through the block or
+/// edge that it counts.
 class OutputProbes final : public AddedCode {
  public:
-  /// All have to outlive this. `facts` are those of `before`.
+  /// All must outlive this object. `facts` belong to `before`.
   OutputProbes(const Program& before, const CodeFacts& facts, const Program& after,
                const CountingParts& parts);
 
@@ -55,7 +55,7 @@ class OutputProbes final : public AddedCode {
   std::optional<uint64_t> initializer() const override { return parts_.initializer; }
 
  private:
-  /// What a word of the counters counts.
+  /// The block or edge that a word of the counters counts.
   struct Word {
     enum class Counts : uint8_t { nothing, block, edge, target, changes };
     Counts counts = Counts::nothing;
@@ -69,10 +69,10 @@ class OutputProbes final : public AddedCode {
     uint32_t fall_through = kNone, taken = kNone;  // of the edges that start at the block
     uint32_t target = kNone;
   };
-  /// What control may pass on a way, or has to.
+  /// What control may pass, or has to pass, on a way.
   struct Expected {
     uint32_t word = kNone;
-    uint8_t done = 0;  // the bit for it while control is in the way's last block
+    uint8_t done = 0;  // its bit while control is in the way's last block
     bool required = false;
     bool passed = false;
   };
@@ -125,7 +125,7 @@ class OutputProbes final : public AddedCode {
   std::map<std::pair<ProcedureId, std::optional<uint64_t>>, Routine> routines_;
   std::vector<PointFacts> points_;  // of the block that facts_at() was asked for last
   std::pair<ProcedureId, BlockId> points_of_{kNone, kNone};
-  PointFacts at_end_;  // behind all code: everything may still be read
+  PointFacts at_end_;  // after all code: everything may still be read
 };
 
 }  // namespace respike

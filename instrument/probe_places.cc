@@ -1,3 +1,17 @@
+// Where in a procedure a probe may stand.
+//
+// Problem: some code must stay contiguous, or is recognised by what comes first. Between a
+// load-locked and its store-conditional, memory accesses make the store fail; in the shadow of a
+// trap, software reads the code again; after a system call, another number of processes may
+// continue; the target of an indirect branch may have to start with a mark (endbr64).
+//
+// Idea: one pass over a block carries along which sequences are open. The block after it matters
+// for a probe between the two: not in a glued pair, not before the mark at a return point, and not
+// before padding that a landing pad follows, since lifting recognises the pad by that padding.
+//
+// Example: `ldq_l t0,0(a0); addq t0,1,t0; stq_c t0,0(a0); beq t0,...` has an open place before
+// ldq_l and one before beq, and none in between.
+
 #include "instrument/probe_places.h"
 
 #include <algorithm>
@@ -30,7 +44,7 @@ std::vector<bool> open_places(const Machine& machine, const BasicBlock& block, b
       case SequenceRole::shadow_begin:
         shadow = true;
         break;
-      case SequenceRole::reservation_end:  // a sequence that came in may be of either kind
+      case SequenceRole::reservation_end:  // the open sequence may be of either kind
       case SequenceRole::shadow_end:
         reserved = shadow = false;
         break;
@@ -49,8 +63,8 @@ std::vector<bool> glued_before(const Machine& machine, const Procedure& procedur
 
 namespace {
 
-/// Whether a mark stands where the call at the end of the block returns: indirect branches may
-/// arrive at the return address, too, as behind setjmp(). A landing pad has an address of its own.
+/// Whether the call at the end of the block returns to a mark: indirect branches may also arrive at
+/// the return address, as after setjmp(). A landing pad has an address of its own.
 bool returns_to_mark(const Machine& machine, const Procedure& procedure, const BasicBlock& block) {
   const Edge* next = block.edge(Edge::Kind::fall_through);
   if (next == nullptr || !is_call(machine, block) ||
@@ -68,9 +82,9 @@ bool is_padding(const Machine& machine, const BasicBlock& block) {
   });
 }
 
-/// Whether control, if it ran on behind the block, would come over padding to code that loads gp
-/// from its own address, as a landing pad does. In images without unwind tables nothing but the
-/// call in front of the padding, which does not return, shows that such code is a pad (lift/gp.cc).
+/// Whether control, if it continued after the block, would cross padding into code that loads gp
+/// from its own address, as a landing pad does. In an image without unwind tables the only sign
+/// that such code is a pad is the call before the padding, which does not return (lift/gp.cc).
 bool runs_into_pad(const Machine& machine, const Procedure& procedure, ProcedureId id,
                    const BasicBlock& block) {
   const Edge* next = block.edge(Edge::Kind::fall_through);

@@ -1,23 +1,23 @@
-// Putting probes into code.
+// Inserts probes into code.
 //
 // All places and registers are chosen on the program as it was lifted; then the program is edited.
 // A probe in a block goes where the registers that it needs are free, gp is known and flags are
 // dead, if there is such a place, else where it costs least. A probe on an edge gets a block of its
-// own: behind the source block where control falls through; where control jumps, in front of the
-// target if control does not run into the target from there, else at the nearest place into which
-// control does not run.
+// own. Where control falls through, that block follows the source block. Where control jumps, it
+// precedes the target if control does not fall into the target there; otherwise it goes to the
+// nearest place that control does not fall into.
 //
-// A block with a probe that retries (an atomic probe) falls into three pieces: the code before, the
-// loop, the code behind. The first piece keeps the block's number, so that references to its start
-// stay right; the last piece gets the edges of the block, and return points move to it.
+// A block with a probe that retries (an atomic probe) is split into three pieces: the code before,
+// the loop, and the code after. The first piece keeps the block's number, so references to its
+// start stay right. The last piece gets the edges of the block, and return points move to it.
 //
 // Code may grow by 30%. Where probes in place need more, the probes that are expected to run least
-// become calls of routines, one routine for each set of registers. Example: 100 probes of which
-// each adds 4 instructions, 40 of which find the same three registers free: as calls of one routine
-// these 40 add 2 instructions each.
+// become calls of routines, one routine for each set of registers. Example: 100 probes add 4
+// instructions each, and 40 of them find the same three registers free. As calls of one routine,
+// these 40 probes add 2 instructions each.
 //
 // Where no register is free, registers are saved below the stack pointer, and CFI states with a
-// deeper frame tell unwinders so.
+// deeper frame describe this to unwinders.
 
 #include "instrument/probes.h"
 
@@ -35,7 +35,7 @@
 namespace respike {
 namespace {
 
-/// Whether control comes to the block from other blocks of its procedure, too.
+/// Whether control also comes to the block from other blocks of its procedure.
 bool is_successor(const Procedure& procedure, BlockId block) {
   return std::ranges::any_of(procedure.blocks, [&](const BasicBlock& from) {
     return std::ranges::any_of(from.successors,
@@ -77,8 +77,8 @@ std::vector<bool> ProbeInserter::open_places_of(ProcedureId procedure, BlockId b
   return open;
 }
 
-/// Takes free registers first, then any others, which have to be saved; never `keep`. False when
-/// there is no probe for this place.
+/// Takes free registers first, then others, which have to be saved; never `keep`. False when no
+/// probe is possible at this place.
 bool ProbeInserter::choose_registers(Probe& probe, const PointFacts& facts,
                                      std::optional<Register> keep) const {
   probe.keep_flags = !(facts.live & flags_).empty();
@@ -181,13 +181,12 @@ bool ProbeInserter::record_target(ProcedureId id, BlockId block_id, uint32_t cou
   if (!code_.can_record({&jump, input_bytes(program_, jump)}) ||
       !choose_registers(probe, facts_of(id, block_id)[last], code_.jump_register(jump)))
     return false;
-  if (keeps_prologs_ && probe.saved != 0)
-    return false;  // behind the call the frame would be deeper
+  if (keeps_prologs_ && probe.saved != 0) return false;  // after the call the frame would be deeper
   keep(id, probe);
   return true;
 }
 
-/// A routine's call changes flags: where flags are live there is none.
+/// Calls the routine at an entry. The call changes flags, so there is none where flags are live.
 void ProbeInserter::find_copy_at_entry(ProcedureId id, BlockId block, uint64_t address) {
   const std::vector<bool> open = open_places_of(id, block);
   const auto first = std::ranges::find(open, true) - open.begin();
@@ -195,8 +194,8 @@ void ProbeInserter::find_copy_at_entry(ProcedureId id, BlockId block, uint64_t a
   const auto index = static_cast<uint32_t>(first);
   if (!(facts_of(id, block)[index].live & flags_).empty()) return;
   ++statistics_.probes;
-  // Where the procedure itself comes here, too, its red zone may hold something. In front of all
-  // counts of the place.
+  // Where the procedure itself also comes here, its red zone may be in use. The call goes before
+  // all counts of the place.
   by_procedure_[id].insert(by_procedure_[id].begin(),
                            Probe{.block = block,
                                  .index = index,
@@ -211,7 +210,7 @@ void ProbeInserter::find_copy_behind(ProcedureId id, BlockId block, uint64_t add
   const Edge* next = program_[id].blocks[block].edge(Edge::Kind::fall_through);
   if (next == nullptr || !(facts_of(id, next->target).front().live & flags_).empty()) return;
   ++statistics_.probes;
-  // Of the probes between two blocks the last one that is put in comes first.
+  // Among the probes between two blocks, the probe that is inserted last comes first.
   by_procedure_[id].push_back(Probe{.block = block,
                                     .index = 0,
                                     .where = Where::after_block,
@@ -223,8 +222,8 @@ void ProbeInserter::find_copies(uint64_t address,
                                 std::span<const std::pair<ProcedureId, BlockId>> forks) {
   for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
     const Procedure& procedure = program_[id];
-    // OCaml's runtime knows an overflow of the stack by code of OCaml that touches the stack, so
-    // such code must not call for a copy. A thread comes there from code that has called.
+    // OCaml's runtime recognizes a stack overflow by code of OCaml that touches the stack, so such
+    // code must not call for a copy. A thread gets there from code that has called.
     if (!procedure.movable() || procedure.nonstandard) continue;
     for (const BlockId block : facts_.calls().outside_entries_of(id))
       if (!procedure.blocks[block].has(BasicBlock::kLandingPad) &&
@@ -245,7 +244,7 @@ ProbeInserter::Routine ProbeInserter::routine_of(ProcedureId id, const Probe& pr
   return routine;
 }
 
-/// Whether a call stands behind a probe.
+/// Whether a call follows a probe.
 bool ProbeInserter::before_call(ProcedureId id, const Probe& probe) const {
   return probe.kind == ProbeKind::record_target &&
          is_call(machine_, program_[id].blocks[probe.block]);
@@ -277,8 +276,7 @@ unsigned ProbeInserter::size_of(ProcedureId id, const Probe& probe) const {
   return static_cast<unsigned>(instructions) * machine_.codec.groups.alignment();
 }
 
-/// Chooses the probes that become calls of routines, the least run first, until code grows no more
-/// than it may.
+/// Turns probes into calls of routines, least run first, until code grows no more than allowed.
 void ProbeInserter::shrink() {
   if (!code_.has_routines()) return;
   constexpr double kGrowth = 0.30;
@@ -292,7 +290,7 @@ void ProbeInserter::shrink() {
   std::map<Routine, std::pair<uint32_t, uint32_t>> uses;  // routine -> its number, its probes
   std::vector<Candidate> candidates;
   for (ProcedureId id = 0; id < by_procedure_.size(); ++id) {
-    for (const BasicBlock& block : program_[id].blocks)  // what stays need not be instructions
+    for (const BasicBlock& block : program_[id].blocks)  // code that stays may not be instructions
       size += program_[id].movable() ? machine_.codec.size(block.instructions.span())
                                      : block.origin_size;
     for (Probe& probe : by_procedure_[id]) {
@@ -309,8 +307,8 @@ void ProbeInserter::shrink() {
       candidates.push_back({&probe, number, own - std::min(own, call + branch)});
     }
   }
-  // Calls of far routines would go through stubs, which cost more than they save. Routines stand in
-  // the middle of the text; code that does not fit into the text lies behind all memory of the
+  // Calls of far routines would go through stubs, which cost more than the calls save. Routines are
+  // in the middle of the text; code that does not fit into the text is after all memory of the
   // image.
   const uint64_t start = program_.ranges.front().start;
   const uint64_t middle = (start + program_.ranges.back().end) / 2;
@@ -406,11 +404,11 @@ void ProbeInserter::add_routines(Layout& layout) {
 
 // ---- editing ----
 
-/// What the edits of one procedure tell the layout and references.
+/// The result of editing one procedure, for the layout and references.
 struct ProbeInserter::Edited {
-  std::vector<std::vector<BlockId>> before;  // by block of the input: new blocks in front of it
-  std::vector<std::vector<BlockId>> behind;  // by block of the input: new blocks behind it
-  std::vector<std::vector<BlockId>> beyond;  // the same, behind those; control does not run in
+  std::vector<std::vector<BlockId>> before;  // by block of the input: new blocks before it
+  std::vector<std::vector<BlockId>> behind;  // by block of the input: new blocks after it
+  std::vector<std::vector<BlockId>> beyond;  // the same, after those; control does not fall in
   std::vector<BlockId> trailing;             // new blocks for the procedure's end
   std::vector<BlockId> end_of;               // by block of the input: the block with its end
 };
@@ -479,7 +477,7 @@ void ProbeInserter::write(ProcedureId id, const Probe& probe, uint32_t state,
   }
 }
 
-/// A call site in the LSDA of call site `like` through which exceptions just pass.
+/// A call site in the LSDA of call site `like` that lets exceptions pass.
 uint32_t ProbeInserter::call_site_that_unwinds(Procedure& procedure, uint32_t like) {
   if (like == kNone) return kNone;
   const CallSite wanted{.lsda = procedure.call_sites[like].lsda};
@@ -490,8 +488,8 @@ uint32_t ProbeInserter::call_site_that_unwinds(Procedure& procedure, uint32_t li
   return static_cast<uint32_t>(sites.size() - 1);
 }
 
-/// Makes blocks of pieces[first ..], each falling through to the next; the last gets no edge.
-/// `like` has to be a copy: adding blocks moves blocks.
+/// Makes blocks of pieces[first ..], each falling through to the next; the last block gets no edge.
+/// `like` has to be a copy, since adding blocks moves blocks.
 std::vector<BlockId> ProbeInserter::add_blocks(ProcedureId id, const BasicBlock& like,
                                                uint32_t state, std::vector<Piece> pieces,
                                                size_t first) {
@@ -587,9 +585,9 @@ void ProbeInserter::split_edge(ProcedureId id, const Probe& probe, Edited& edite
   put(near == kNone ? edited.trailing : edited.beyond[near]);
 }
 
-/// Finds the places in the layout where control does not run from block to block. A probe on a
-/// branch stands in front of the branch's target if that is such a place, and needs no branch of
-/// its own; else at the nearest such place, where short branches reach it.
+/// Finds the places in the layout where control does not fall from block to block. A probe on a
+/// branch stands before the branch's target if that is such a place, and then needs no branch of
+/// its own; otherwise it stands at the nearest such place, where short branches reach it.
 void ProbeInserter::find_gaps(const Layout& layout) {
   for (const Procedure& procedure : program_.procedures)
     gaps_.push_back({std::vector<bool>(procedure.blocks.size()),
@@ -598,7 +596,7 @@ void ProbeInserter::find_gaps(const Layout& layout) {
     const Procedure& procedure = program_[fragment.procedure];
     Gaps& gaps = gaps_[fragment.procedure];
     const auto& blocks = fragment.blocks;
-    std::vector<size_t> places;  // of blocks from which control does not run on
+    std::vector<size_t> places;  // of blocks that do not fall through
     for (size_t i = 0; i < blocks.size(); ++i) {
       const BasicBlock& block = procedure.blocks[blocks[i]];
       const Edge* next = block.edge(Edge::Kind::fall_through);
@@ -639,7 +637,7 @@ void ProbeInserter::edit(ProcedureId id, std::vector<Probe>& probes, Edited& edi
   for (; i < probes.size(); ++i) split_edge(id, probes[i], edited);
 }
 
-/// The return point of a call whose block was cut is that of the part with the call.
+/// When the block of a call was cut, its return point belongs to the part with the call.
 void ProbeInserter::follow_cut_blocks(const std::vector<Edited>& edits) {
   const auto follow = [&](ProcedureId id, BlockId& block) {
     if (block < edits[id].end_of.size()) block = edits[id].end_of[block];
@@ -655,7 +653,7 @@ void ProbeInserter::follow_cut_blocks(const std::vector<Edited>& edits) {
     for (JumpTable& table : program_[id].jump_tables) follow(id, table.jump);
 }
 
-/// The blocks of a fragment with those that were added to its procedure.
+/// The blocks of a fragment and the blocks that were added to its procedure.
 std::vector<BlockId> ProbeInserter::with_added(const std::vector<BlockId>& blocks,
                                                const Edited& edited) {
   std::vector<BlockId> result;

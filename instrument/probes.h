@@ -21,34 +21,34 @@ namespace respike {
 struct ProbeStatistics {
   uint64_t probes = 0;
   uint64_t small = 0;            // probes that call a routine
-  uint64_t routines = 0;         // that they share
+  uint64_t routines = 0;         // routines that these probes share
   uint64_t saved_registers = 0;  // probes that had to save a register because none was free
-  uint64_t without_gp = 0;       // probes that find their counter from the program counter
+  uint64_t without_gp = 0;       // probes that address their counter from the pc
   uint64_t added_blocks = 0;
 };
 
 /// Collects the probes of a program and then puts them all in.
 class ProbeInserter {
  public:
-  /// `counters`: address of counter 0; `bases`: where probes find the counters by way of words.
+  /// `counters`: address of counter 0; `bases`: the words through which probes find the counters.
   /// Program and facts must stay as they are until insert().
   ProbeInserter(Program& program, const CodeFacts& facts, uint64_t counters, Counters how,
                 std::optional<CounterBases> bases = std::nullopt);
 
-  /// A probe for every counter of a procedure, which are numbered from `first_counter`. `calls`:
-  /// how often the procedure is expected to be called.
+  /// A probe for every counter of a procedure, numbered from `first_counter`. `calls`: how often
+  /// the procedure is expected to be called.
   void count(ProcedureId procedure, const CounterPlacement& placement, uint32_t first_counter,
              double calls);
-  /// A probe that records where the indirect jump or call at the end of a block goes. False when
-  /// nothing may be put in front of that instruction.
+  /// A probe that records the target of the indirect jump or call at the end of a block. False when
+  /// nothing may be put before that instruction.
   bool record_target(ProcedureId procedure, BlockId block, uint32_t counter);
 
-  /// Calls of the routine at `address`, which finds the copy of the counters that a thread has,
-  /// where a thread may come to the image's code for the first time: at entries that unknown code
-  /// uses, and behind `forks`, calls that return in two processes.
+  /// Inserts calls of the routine at `address`, which finds a thread's copy of the counters, where
+  /// a thread may come to the image's code for the first time: at entries that unknown code uses,
+  /// and after `forks`, calls that return in two processes.
   void find_copies(uint64_t address, std::span<const std::pair<ProcedureId, BlockId>> forks);
 
-  /// Edits the program; `layout` gets the new blocks beside the blocks they belong to.
+  /// Edits the program; `layout` gets the new blocks next to the blocks that they belong to.
   void insert(Layout& layout);
 
   const ProbeStatistics& statistics() const { return statistics_; }
@@ -57,25 +57,25 @@ class ProbeInserter {
   enum class Where : uint8_t { in_block, after_block, on_taken };
   struct Probe {
     BlockId block;
-    uint32_t index;  // in_block: in front of this instruction
+    uint32_t index;  // in_block: before this instruction
     Where where;
     ProbeKind kind;
     uint64_t counter;   // address
     double weight = 0;  // expected executions
     Register registers[3] = {};
-    uint8_t saved = 0;    // how many of the needed registers have to be saved: the last of them
-    bool lowers = false;  // the stack pointer, although no register has to be saved
+    uint8_t saved = 0;    // how many of the registers have to be saved: the last ones
+    bool lowers = false;  // lowers the stack pointer without saving a register
     bool small = false;   // three registers are free: the probe may call a routine
     bool gp_known = false;
     bool keep_flags = false;
     uint32_t routine = kNone;  // index of routines_
   };
-  struct Piece {  // of a block in the making
+  struct Piece {  // of a block under construction
     std::vector<Instruction> instructions = {};
     bool retry = false;
     bool call = false;  // ends in a call of a routine
   };
-  /// Small probes share a routine if these are the same.
+  /// Small probes share a routine if these fields are equal.
   struct Routine {
     std::array<Register, Probes::kRoutineRegisters> registers;
     std::optional<uint64_t> gp;
@@ -133,8 +133,8 @@ class ProbeInserter {
   std::vector<PointFacts> point_facts_;  // of the block that facts_of() was asked for last
   std::pair<ProcedureId, BlockId> point_facts_of_{kNone, kNone};
   struct Gaps {                 // of a procedure, by block; see find_gaps()
-    std::vector<bool> before;   // control does not run into the block from the block before
-    std::vector<BlockId> near;  // a block close by from which control does not run on, or kNone
+    std::vector<bool> before;   // control does not fall into the block
+    std::vector<BlockId> near;  // a near block that does not fall through, or kNone
   };
   std::vector<Gaps> gaps_;
   std::vector<bool> glued_before_;  // by block of a procedure, see open_places_of()

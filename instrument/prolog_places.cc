@@ -1,7 +1,7 @@
-// Where a prolog is, the unwind states tell: in a block that starts with the state of an entry each
-// instruction that the prolog has more is followed by a state that is longer by it.
+// The unwind states show where a prolog is: in a block that starts with the state of an entry, each
+// further instruction of the prolog is followed by a state that is longer by that instruction.
 //
-// Example: `lda sp,-16(sp); stq ra,0(sp); bsr ra,g` has places in front of bsr alone.
+// Example: `lda sp,-16(sp); stq ra,0(sp); bsr ra,g` has a place only before bsr.
 
 #include "instrument/prolog_places.h"
 

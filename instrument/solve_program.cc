@@ -1,17 +1,16 @@
 // Which calls never returned.
 //
-// Nearly all procedures solve by themselves: as much flow comes in as goes out, so every call
+// Nearly all procedures can be solved alone: as much flow comes in as goes out, so every call
 // returned once and all counts are exact. In the other procedures some calls kept flow: the program
-// ended in them, or an exception or a longjmp passed over them. A procedure (more precisely: each
-// part of it that edges without counters connect) knows how much its calls kept in all, but not
-// which calls did. The program as a whole knows more:
+// ended in them, or an exception or a longjmp passed over them. The counts of a procedure (more
+// precisely: of each part that edges without counters connect) say how much its calls kept in all,
+// but not which calls. The whole program says more:
 //
 // - A procedure that returned as often as it was entered kept nothing from its callers. What it
 //   kept is entries less returns, which are counted. Where it left by a jump to another procedure,
 //   the other procedure returns in its place.
-// - What a procedure kept, it kept from its callers: all calls of it together lost as much,
-//   provided that all its callers are known. They are if its entries are as many as the known
-//   calls.
+// - A procedure keeps flow from its callers: all calls of it together lost as much, provided that
+//   all its callers are known. They are known if its entries are as many as the known calls.
 // - Where an exception was caught, the count of the landing pad's entry is what the calls with this
 //   landing pad lost.
 //
@@ -21,12 +20,13 @@
 // These are linear equations with few unknowns, one per call in question, and each unknown is in at
 // most three equations. They are solved by propagation: an equation with a single unknown gives its
 // value; an equation with nothing left to divide makes all its unknowns 0, as losses have one sign.
-// Where propagation is stuck, calls are tried in turn: losses that would make a count negative are
-// impossible. If more than one call remains, one call is chosen and the procedure is not exact.
+// Where propagation is stuck, calls are tried in turn, and losses that would make a count negative
+// are impossible. If more than one call remains, one of them is chosen and the procedure is not
+// exact.
 //
-// Limits: a call that returned twice (fork) and another that never returned cancel out when nothing
-// else tells of them. In a program that was killed the innermost procedure is taken to have
-// finished.
+// Limits: a call that returned twice (fork) and another call that never returned cancel out when no
+// other count shows either. In a program that was killed, the innermost procedure is assumed to
+// have finished.
 
 #include "instrument/solve_program.h"
 
@@ -51,7 +51,7 @@ bool is_negative(uint64_t count) {
 uint64_t magnitude(int64_t value) {
   return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
-/// The difference modulo 2^64: counters may hold anything.
+/// The difference modulo 2^64: counters may hold any value.
 int64_t minus(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
@@ -65,7 +65,7 @@ struct Callee {
   uint64_t calls = 0;       // by known callers
   uint64_t own_calls = 0;   // of `calls`: by the procedure itself
   uint64_t kept_there = 0;  // of `kept`: from calls whose losses are counted
-  bool jumped_to = false;   // by a procedure in whose place it returns
+  bool jumped_to = false;   // by a procedure that it returns for
 };
 
 /// A call that may not have returned.
@@ -86,7 +86,7 @@ struct Equation {
   int64_t rest = 0;
   uint32_t open = 0;  // sites whose loss is not known
   std::vector<uint32_t> sites = {};
-  bool used = false;     // it gave the loss of a site
+  bool used = false;     // it determined the loss of a site
   bool guessed = false;  // the loss of one of its sites is a guess, so `rest` is
 };
 
@@ -180,7 +180,7 @@ class ProgramSolver {
     own.kept = static_cast<int64_t>(own.entries - returns);
   }
 
-  /// A procedure that left by a jump kept whatever the target of the jump kept.
+  /// A procedure that left by a jump kept whatever the jump's target kept.
   void follow_jumps() {
     std::sort(jumps_.begin(), jumps_.end(),
               [](const Jump& a, const Jump& b) { return a.to < b.to; });
@@ -260,7 +260,7 @@ class ProgramSolver {
       else
         unlikely.emplace_back(equation->second, site);
     }
-    // No callee seems to have kept the flow: a callee was interrupted, or the procedure itself.
+    // No callee seems to have kept the flow: a callee was interrupted, or this procedure.
     std::erase_if(unlikely, [&](const auto& u) { return equations_[u.first].open != 0; });
     for (const auto& [equation, site] : unlikely) add_site(equation, site);
     if (!unlikely.empty()) counts_[p].exact = false;
@@ -269,7 +269,7 @@ class ProgramSolver {
     add_pad_equations(p, imbalances, first_site);
   }
 
-  /// Calls with a landing pad lost the entries of the pad; if these explain all losses, calls
+  /// Calls with a landing pad lost the entries of the pad. If these explain all losses, calls
   /// without a pad lost nothing.
   void add_pad_equations(uint32_t p, const std::vector<FlowSolution::Imbalance>& imbalances,
                          uint32_t first_site) {
@@ -351,7 +351,7 @@ class ProgramSolver {
 
   // ---- solving them ----
 
-  /// `guessed`: another loss is as possible. What follows from it is a guess, too.
+  /// `guessed`: another loss is equally possible. Whatever follows from it is a guess as well.
   void settle(uint32_t s, int64_t loss, bool guessed) {
     Site& site = sites_[s];
     assert(!site.known);
@@ -404,9 +404,9 @@ class ProgramSolver {
     }
   }
 
-  /// When all unknowns of an equation are in another equation, too, the further unknowns of the
-  /// other equation lost the difference: their losses are known if the difference is 0 or there is
-  /// one such unknown.
+  /// If another equation contains all unknowns of an equation, the further unknowns of the other
+  /// equation lost the difference. Their losses are known if the difference is 0 or if there is one
+  /// such unknown.
   bool narrow() {
     bool changed = false;
     for (uint32_t inner = 0; inner < equations_.size(); ++inner)
@@ -428,7 +428,7 @@ class ProgramSolver {
     return changed;
   }
 
-  /// The equation of a kind that has all unknowns of an equation, or kNone.
+  /// An equation of the kind that contains all unknowns of `equation`, or kNone.
   uint32_t common_equation(const Equation& equation, size_t kind) const {
     uint32_t result = kNone;
     bool first = true;
@@ -456,7 +456,7 @@ class ProgramSolver {
     return {first, last};
   }
 
-  /// Tries which call of a part lost something, where propagation does not tell.
+  /// Tries which call of a part lost something, where propagation does not decide.
   void choose(uint32_t e) {
     constexpr size_t kMostTries = 32;
     const Equation& equation = equations_[e];
@@ -535,9 +535,8 @@ class ProgramSolver {
     }
   }
 
-  /// Whether all callers of a procedure are known: its entries are as many as its calls, give or
-  /// take `slack`, and not all calls are its own, since another procedure has to make the first
-  /// call.
+  /// Whether all callers of a procedure are known: its entries are as many as its calls, within
+  /// `slack`, and not all calls are its own, since another procedure has to make the first call.
   static bool is_closed(const Callee& callee, uint64_t slack) {
     return magnitude(static_cast<int64_t>(callee.entries - callee.calls)) <= slack &&
            callee.calls != callee.own_calls;
@@ -558,7 +557,7 @@ class ProgramSolver {
   std::vector<Site> sites_;                                              // by procedure
   std::vector<Equation> equations_;
   std::array<std::vector<uint32_t>, 3> ready_;  // equations, by kind
-  uint64_t effort_ = 100'000'000;               // edges that trying calls may still look at
+  uint64_t effort_ = 100'000'000;               // edges that trying calls may still visit
 };
 
 }  // namespace

@@ -17,9 +17,9 @@ struct ProcedureCounts {
 };
 
 /// One result per procedure of the map. `counters`: all words of the image, added up over runs.
-/// Counts are never negative: a count that would be is 0, and the procedure is not exact. Close to
-/// linear time, whatever the counters hold. The map has to be sound, as decode_counter_map makes
-/// it.
+/// Counts are never negative: a count that would be negative becomes 0, and the procedure is not
+/// exact. Close to linear time, whatever the counters hold. The map has to be sound, as
+/// decode_counter_map() makes it.
 std::vector<ProcedureCounts> solve_program(const CounterMap& map,
                                            std::span<const uint64_t> counters);
 

@@ -1,12 +1,12 @@
 #pragma once
-/* The layout of a counter file and of the parameters of the start code: what the instrumenter, the
-   start code (freestanding C, another machine) and the collector agree on. Plain C, fixed sizes,
-   little-endian like the machines it serves; no pointers.
+/* The layout of a counter file and of the parameters of the start code: the common ground of the
+   instrumenter, the start code (freestanding C, another machine) and the collector. Plain C, fixed
+   sizes, little-endian like the machines that it serves; no pointers.
 
    A counter file is a header of `header_size` bytes, a multiple of the page size of the machine,
-   and then the counters, 8 bytes each, as they lie in memory. The start code maps that second part
-   over the counters of the image, so that the file is current at every moment. Where threads have
-   copies of the counters, these follow, each as long as the counters; the sum of all counts.
+   and then the counters, 8 bytes each, as in memory. The start code maps the counters' part of the
+   file over the counters of the image, so the file is current at every moment. Where threads have
+   copies of the counters, the copies follow, each as long as the counters; the sum of all counts.
 
    Example: 8,192 bytes of header, 8,192 bytes of counters, of which 3 counters are used. */
 
@@ -19,11 +19,11 @@ enum {
   RESPIKE_IMAGE_ID_SIZE = 16,
   RESPIKE_PATH_SIZE = 4096, /* of paths with the terminating zero: PATH_MAX */
   RESPIKE_NAME_SIZE = 255,  /* of the name of a file: NAME_MAX */
-  RESPIKE_NAME_TAIL = 34,   /* what the start code appends: process id, ".", time, ".counts" */
+  RESPIKE_NAME_TAIL = 34,   /* the suffix by the start code: process id, ".", time, ".counts" */
 };
 
-/* The start of a counter file. The instrumenter fills in all but process_id, start_time and
-   counters_address. */
+/* The start of a counter file. The instrumenter fills in all fields except process_id, start_time
+   and counters_address. */
 struct respike_counter_header {
   char magic[8];
   uint32_t version;
@@ -32,9 +32,9 @@ struct respike_counter_header {
   uint8_t image_id[RESPIKE_IMAGE_ID_SIZE]; /* hash of the instrumented image */
   uint64_t process_id;
   uint64_t start_time;       /* nanoseconds since 1970 */
-  uint64_t counters_address; /* of the counters in the process: tells where the image was loaded */
+  uint64_t counters_address; /* of the counters in the process: shows where the image was loaded */
   uint32_t flags;
-  uint32_t copies;                    /* that threads and forked children asked for, made or not */
+  uint32_t copies;                    /* asked for by threads and forked children, made or not */
   char image_path[RESPIKE_PATH_SIZE]; /* absolute, zero-terminated */
 };
 
@@ -46,14 +46,14 @@ enum {
   RESPIKE_MOST_FAILURES = 16, /* of making copies, in a process */
 };
 
-/* Pages in front of the counters of an image whose threads have copies, and in front of each copy:
-   the last page, respike_owner, is in front of each; forked children find it zero. */
+/* Pages before the counters of an image whose threads have copies. The last of these pages,
+   respike_owner, is also before each copy; forked children find it zero. */
 enum { RESPIKE_COPY_PAGE = 4096, RESPIKE_COPIES_SIZE = 3 * RESPIKE_COPY_PAGE };
-#define RESPIKE_COPY_DISTANCE 0x1000000000ull /* 64 GB: where copies lie, if the kernel agrees */
+#define RESPIKE_COPY_DISTANCE 0x1000000000ull /* 64 GB: the place of copies, if the kernel agrees */
 
-/* The first of RESPIKE_COPIES_SIZE bytes in front of the counters. */
+/* The first of the RESPIKE_COPIES_SIZE bytes before the counters. */
 struct respike_copies {
-  uint32_t ready;    /* what follows is there */
+  uint32_t ready;    /* the other fields are set */
   uint32_t claimed;  /* the counters themselves belong to a thread */
   uint32_t failures; /* how often no copy could be made */
   uint32_t reserved;
@@ -66,11 +66,11 @@ struct respike_owner {
   uint64_t next;   /* address of another copy's owner in the list of the process; 0: none */
 };
 
-/* What the start code is told; it follows the code in the added segment. Distances are in bytes
-   from the start of this structure, so that the image may be loaded anywhere. */
+/* The parameters of the start code; they follow the code in the added segment. Distances are in
+   bytes from the start of this structure, so that the image may be loaded anywhere. */
 struct respike_start_parameters {
   int64_t counters; /* distance to the counters; their address is a multiple of the page size */
-  int64_t next;     /* distance to the code that goes on: the image's own entry or initializer; 0:
+  int64_t next;     /* distance to the code that continues: the image's entry or initializer; 0:
                        none, return to the caller */
   uint64_t counters_size;               /* bytes, whole pages */
   uint32_t file_prefix_size;            /* bytes, without the terminating zero */
@@ -80,8 +80,8 @@ struct respike_start_parameters {
   struct respike_counter_header header; /* as it goes into the file */
 };
 
-/* What the start code of Windows NT is told beside that; it follows respike_start_parameters, and
-   distances are from the start of that structure, too. */
+/* Further parameters of the start code of Windows NT; they follow respike_start_parameters, and
+   distances are also from the start of that structure. */
 struct respike_windows_parameters {
   int64_t slots;   /* distance to the slots of the imports below */
   int64_t bases;   /* distance to the words through which probes find the counters */
@@ -89,10 +89,10 @@ struct respike_windows_parameters {
   uint32_t base_count;
   uint32_t base_distance; /* word i holds the address of the counters plus i times this */
   uint32_t is_library;
-  uint32_t is_wide; /* 1: slots, words and what functions return have 64 bits; 0: 32 bits */
+  uint32_t is_wide; /* 1: slots, words and results of functions have 64 bits; 0: 32 bits */
 };
 
-/* What the start code of Windows NT imports from RESPIKE_WINDOWS_LIBRARY, in the order of slots. */
+/* The imports of Windows NT's start code from RESPIKE_WINDOWS_LIBRARY, in the order of slots. */
 #define RESPIKE_WINDOWS_LIBRARY "KERNEL32.dll"
 #define RESPIKE_WINDOWS_IMPORTS(each)                                              \
   each(CreateFileA) each(CreateFileMappingA) each(MapViewOfFile) each(CloseHandle) \

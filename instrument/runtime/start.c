@@ -1,18 +1,18 @@
-/* The start code of an instrumented image: puts a file behind its counters, once, before anything
-   else of the image runs. From then on counting goes into the file, whatever becomes of the
-   process: exit, exec, a crash, SIGKILL.
+/* The start code of an instrumented image: maps a file over the counters, once, before any other
+   code of the image runs. From then on counting goes into the file, however the process ends: exit,
+   exec, a crash, SIGKILL.
 
-   This is freestanding code inside somebody else's process. Its rules:
-   - It never harms its host. Until the file is complete the counters are the private memory as
-     which they were loaded, and on any failure they stay so; the file goes away without a word.
+   This is freestanding code inside a foreign process. Its rules:
+   - It never harms its host. Until the file is complete the counters stay in the private memory in
+     which they were loaded, and on any failure they remain there; the file is removed silently.
    - It leaves no trace but the mapping: no descriptor, no memory, no errno, no signal.
    - No library, no static data, no pointers that would need relocation, little stack, since a
-     library may be loaded in a thread with a small one. Everything is inlined into one function:
-     on some machines calls and data need registers that nobody has set up (the unit test of the
+     library may be loaded in a thread with a small stack. Everything is inlined into one function:
+     on some machines calls and data need registers that are not set up yet (the unit test of the
      start code reads the result).
-   - What a machine adds, the entry and the system calls, is in a folder with its name.
+   - A machine's own part, the entry and the system calls, is in a folder with the machine's name.
 
-   How the file comes into place:
+   How the file is put in place:
 
      scratch memory    for the path, which is too long for the stack, and for zeros
      file size limit   beyond RLIMIT_FSIZE a process gets a signal, so look first
@@ -23,27 +23,27 @@
      move              the counters' part of the mapping over the counters
 
    mmap with MAP_FIXED could unmap the counters and then fail, when the file system refuses. Moving
-   (mremap) a mapping that exists fails only before anything is unmapped, or when the kernel lacks
-   memory for its own records; should the counters ever be gone then, fresh memory replaces them.
+   (mremap) an existing mapping fails only before anything is unmapped, or when the kernel lacks
+   memory for its own records; if the counters are gone in that case, fresh memory replaces them.
 
-   What other threads count between `fill` and `move` is lost: an executable has none yet, and a
-   library's code is hardly known to other threads before it is initialized. Other threads that
-   touch the counters during the move wait in the kernel; they never see a gap.
+   Counts of other threads between `fill` and `move` are lost: an executable has no other threads
+   yet, and a library's code is hardly known to other threads before it is initialized. Other
+   threads that touch the counters during the move wait in the kernel; they never see a gap.
 
    Security: no environment variable is read and the path is fixed in the image, so the caller of a
-   setuid program decides nothing; what the program adds is a new file of its effective user. Only
-   the owner may write to the file, whatever the umask: who can write can truncate, and a truncated
-   file is SIGBUS in the host. For the same reason collectors must only ever remove these files. A
-   spool that does not exist is not created: removing the spool turns counting off.
+   setuid program decides nothing; the program adds a new file of its effective user. Only the owner
+   may write to the file, whatever the umask: a writer can truncate it, and a truncated file is
+   SIGBUS in the host. For the same reason collectors must only ever remove these files. A spool
+   that does not exist is not created: removing the spool turns counting off.
 
    Where each thread has a copy of the counters (RESPIKE_HAS_COPIES), probes at the entries of the
-   image call respike_find, the machine's code: it goes on at once when the copy at hand is that of
-   the thread, and calls respike_find_copy when it is not. A new thread goes on with the copy of the
-   thread that started it until then; a forked child, which finds no owner in front of the copy,
-   with that of its parent. A thread whose thread pointer is that of a thread of the past takes over
-   its copy: threads may come and go for ever. The file is opened again for each copy, by its path,
-   and has to be the same file; while it is open, a descriptor more exists, which another thread
-   that closes or forks may meet. A debugger or an unwinder cannot look through
+   image call respike_find, the machine's code. It returns at once when the current copy belongs to
+   the thread, and calls respike_find_copy when it does not. Until then a new thread uses the copy
+   of the thread that started it; a forked child, which finds no owner in front of the copy, uses
+   its parent's copy. A thread whose thread pointer equals that of an earlier thread takes over its
+   copy: threads may come and go for ever. The file is opened again for each copy, by its path, and
+   has to be the same file; while it is open, there is one more descriptor, which another thread
+   that closes descriptors or forks may see. A debugger or an unwinder cannot look through
    respike_find; it takes a few instructions, and no signal comes in while it makes a copy.
 
    Limits: a seccomp filter that kills instead of refusing may kill the host for these system calls.
@@ -91,13 +91,13 @@ INLINE int may_have_file_of(uint64_t size) {
          size <= limit.rlim_cur;
 }
 
-/* 0 when the system does not tell. */
+/* 0 when the system call fails. */
 INLINE uint32_t current_process(void) {
   const long result = system_call(__NR_getpid, 0, 0, 0, 0, 0, 0);
   return failed(result) ? 0 : result;
 }
 
-/* Nanoseconds since 1970; 0 when the system does not tell. */
+/* Nanoseconds since 1970; 0 when the system call fails. */
 INLINE uint64_t current_time(void) {
   struct timespec now;
   if (failed(system_call(__NR_clock_gettime, CLOCK_REALTIME, (long)&now, 0, 0, 0, 0))) return 0;
@@ -198,7 +198,7 @@ INLINE void carry_over(uint64_t* to, const uint64_t* from, uint64_t size) {
     if (from[i] != 0) to[i] = from[i];
 }
 
-/* Maps fresh memory if nothing is mapped there any more. */
+/* Maps fresh memory if nothing is mapped there now. */
 INLINE void ensure_memory(uint64_t address, uint64_t size) {
   const long flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
   const long result = map_memory(address, size, flags, -1);
@@ -230,8 +230,8 @@ INLINE int share_counters(long file, const struct respike_start_parameters* para
 
 /* --- Copies of the counters for threads */
 
-/* Which pages are new to a forked child; see madvise(2). Kernels before 4.14 do not know: there a
-   forked child counts into its parent's copy. */
+/* Makes the page zero in a forked child; see madvise(2). Kernels before 4.14 cannot: there a forked
+   child counts into its parent's copy. */
 INLINE void wipe_on_fork(uint64_t address) {
   system_call(__NR_madvise, address, RESPIKE_COPY_PAGE, MADV_WIPEONFORK, 0, 0, 0);
 }
@@ -248,7 +248,7 @@ INLINE struct respike_owner* owner_of(uint64_t counters) {
   return (struct respike_owner*)(counters - RESPIKE_COPY_PAGE);
 }
 
-/* Whether the file is `copies`' or, the first time, makes it so. */
+/* Whether the file belongs to `copies`; the first call makes it so. */
 INLINE int is_counter_file(long file, struct respike_copies* copies, uint64_t size) {
   struct stat status;
   if (failed(system_call(__NR_fstat, file, (long)&status, 0, 0, 0, 0))) return 0;
@@ -285,7 +285,7 @@ INLINE long open_counter_file(const struct respike_start_parameters* parameters)
   return -ENOENT;
 }
 
-/* The place of the next copy in the file; 0: there are enough. */
+/* The place of the next copy in the file; 0: no further copy is allowed. */
 INLINE uint64_t next_place(const struct respike_start_parameters* parameters, long file) {
   const uint64_t size = parameters->counters_size;
   const long mapped = map_memory(0, RESPIKE_COPY_PAGE, MAP_SHARED, file);
@@ -298,16 +298,16 @@ INLINE uint64_t next_place(const struct respike_start_parameters* parameters, lo
 }
 
 /* Puts another copy at the end of the file and into memory; returns the address of its first
-   counter, or 0. The kernel takes no negative distance from the counters to the copy. A program
-   that the dynamic linker was told to run by its path may lie above all free memory; one whose
-   stack may grow without limit lies above the memory that the kernel would choose. */
+   counter, or 0. The kernel accepts no negative distance from the counters to the copy. A program
+   that is run as an argument of the dynamic linker may be above all free memory; a program whose
+   stack may grow without limit is above the memory that the kernel would choose. */
 INLINE uint64_t make_copy(const struct respike_start_parameters* parameters) {
   const uint64_t size = parameters->counters_size;
   const uint64_t first = first_counter(parameters);
   const long file = open_counter_file(parameters);
   if (failed(file)) return 0;
   const uint64_t place = next_place(parameters, file);
-  /* Twice the place: a copy and the page in front of it take less than two copies. */
+  /* Twice the place: a copy and the page before it take less than two copies. */
   const uint64_t wished = (first + RESPIKE_COPY_DISTANCE + 2 * place) & ~(RESPIKE_COPY_PAGE - 1ull);
   const long memory =
       place == 0 ? -ENOMEM
@@ -346,7 +346,7 @@ INLINE uint64_t known_copy(const struct respike_start_parameters* parameters, ui
   return first;
 }
 
-/* Puts a copy into the list of the process, behind the counters themselves. */
+/* Puts a copy into the list of the process, after the counters themselves. */
 INLINE void enlist(const struct respike_start_parameters* parameters, uint64_t counters,
                    uint64_t thread) {
   struct respike_owner* first = owner_of(first_counter(parameters));
@@ -358,13 +358,13 @@ INLINE void enlist(const struct respike_start_parameters* parameters, uint64_t c
     continue;
 }
 
-/* Makes a copy for the thread, while no signal comes in; returns the address of its first counter,
-   or 0. A program that has shut itself into a sandbox (seccomp) may not open files any more. */
+/* Makes a copy for the thread, with signals blocked; returns the address of its first counter, or
+   0. A program that has entered a sandbox (seccomp) may no longer open files. */
 INLINE uint64_t new_copy(const struct respike_start_parameters* parameters, uint64_t thread) {
   struct respike_copies* copies = copies_of(parameters);
   if (__atomic_load_n(&copies->failures, __ATOMIC_RELAXED) >= RESPIKE_MOST_FAILURES) return 0;
   uint64_t counters = 0;
-  /* A kernel without sandboxes, or an emulator, does not know the question. */
+  /* A kernel without sandboxes, or an emulator, rejects the call. */
   const long sandbox = system_call(__NR_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0);
   if (sandbox == 0 || sandbox == -EINVAL) {
     const uint64_t all = ~0ull;
@@ -378,8 +378,8 @@ INLINE uint64_t new_copy(const struct respike_start_parameters* parameters, uint
   return counters;
 }
 
-/* Called by the machine's code when the copy at hand is not that of the thread. A thread for which
-   no copy can be made goes on with the copy at hand. */
+/* Called by the machine's code when the current copy does not belong to the thread. A thread for
+   which no copy can be made keeps the current copy. */
 void respike_find_copy(const struct respike_start_parameters* parameters) {
   if (!__atomic_load_n(&copies_of(parameters)->ready, __ATOMIC_ACQUIRE)) return;
   const uint64_t thread = thread_pointer();
@@ -390,7 +390,7 @@ void respike_find_copy(const struct respike_start_parameters* parameters) {
 
 #endif
 
-/* Called by the machine's entry. Returns the address at which the image goes on, 0: nowhere. */
+/* Called by the machine's entry. Returns the address at which the image continues; 0: nowhere. */
 uint64_t respike_start(const struct respike_start_parameters* parameters) {
   const uint64_t size = parameters->header.header_size + parameters->counters_size;
   if (parameters->counters_size != 0 && may_have_file_of(size)) {

@@ -1,4 +1,4 @@
-// The build makes the start code as bytes (start_code.cmake); this file adds their description.
+// The build turns the start code into bytes (start_code.cmake); this file describes the bytes.
 
 #include "instrument/runtime/start_code.h"
 
@@ -59,7 +59,7 @@ StartCode start_code(MachineId machine, CallingStandard standard) {
   switch (machine) {
     case MachineId::alpha:
 #if RESPIKE_START_CODE_ALPHA
-      // One entry serves programs and libraries: it keeps all registers but pv.
+      // The entry serves programs and libraries: it keeps all registers except pv.
       return {.code = kAlphaCode, .alignment = 16, .frames = {}, .page_size = 8192};
 #else
       throw Error(
@@ -68,7 +68,7 @@ StartCode start_code(MachineId machine, CallingStandard standard) {
 #endif
     case MachineId::ia64:
 #if RESPIKE_START_CODE_IA64
-      // Pages have 4 to 64 KB, as the kernel was configured: 64 KB fits all.
+      // The kernel's configuration gives pages of 4 to 64 KB: 64 KB suits all.
       return {.code = kIa64Code, .alignment = 16, .frames = {}, .page_size = 65536};
 #else
       throw Error(

@@ -2,10 +2,11 @@
 #
 # respike_start_code(MACHINE PREFIX FLAGS...): compiles start.c with the folder MACHINE by PREFIXgcc.
 # Adds to respike_instrument a header MACHINE_start_code.inc and the definition
-# RESPIKE_START_CODE_MACHINE, 1 or, without that compiler, 0: then Respike says at run time that it
-# cannot instrument for the machine; all the rest works. The bytes are also in start_code/MACHINE.bin
-# of the build folder, for tests. SOURCE names another file than start.c. With FRAMES in front of the flags the header MACHINE_start_image.inc
-# holds the start code as an ELF file with unwind information.
+# RESPIKE_START_CODE_MACHINE, which is 1 or, without that compiler, 0: then Respike reports at run time
+# that it cannot instrument for the machine; everything else works. The bytes are also in
+# start_code/MACHINE.bin of the build folder, for tests. SOURCE names another file than start.c. With
+# FRAMES before the flags the header MACHINE_start_image.inc holds the start code as an ELF file with
+# unwind information.
 #
 # respike_assembled_start_code(MACHINE PREFIX): the same for a machine that has an assembler but no
 # compiler here: from MACHINE/start.s, which a compiler made of start.c, and MACHINE/entry.s.

@@ -17,7 +17,7 @@ struct StartCode {
   /// The parameters (struct respike_start_parameters) follow right after its last byte; code and
   /// parameters are never written to.
   std::span<const uint8_t> code;
-  uint32_t alignment = 0;  // bytes; the size of the code is a multiple of it, too
+  uint32_t alignment = 0;  // bytes; divides the size of the code
 
   /// Offsets in `code` at which the start code is entered: in place of an executable's entry point,
   /// and in place of a library's initializer. Neither entry changes a register, except the register
@@ -27,12 +27,11 @@ struct StartCode {
   uint32_t initializer_entry = 0;
 
   /// Offset in `code` of the routine that probes call where threads have copies of the counters; 0:
-  /// there is none. It changes flags.
+  /// there is no such routine. It changes flags.
   uint32_t find_copy = 0;
 
-  /// What the start code imports where systems have no fixed system calls: struct
-  /// respike_windows_parameters follows the parameters then, and libraries are entered as programs
-  /// are.
+  /// What the start code imports on systems without fixed system calls: there, struct
+  /// respike_windows_parameters follows the parameters, and libraries are entered like programs.
   std::string_view library = {};
   std::span<const std::string_view> imports = {};
 
@@ -40,13 +39,13 @@ struct StartCode {
   /// matter: the start code of a program without copies of counters runs before all handlers.
   UnwindInput frames;
 
-  /// Bytes: the address of the counters, their size and the size of the header of a counter file
-  /// are multiples of it.
+  /// Bytes: the address of the counters, their size and the size of a counter file's header are
+  /// multiples of it.
   uint64_t page_size = 0;
 };
 
-/// The start code for a machine and its system, which the calling standard tells. Throws Error when
-/// this build of Respike has none.
+/// The start code for a machine and its system; the calling standard identifies the system. Throws
+/// Error when this build of Respike has no such start code.
 StartCode start_code(MachineId machine, CallingStandard standard = CallingStandard::unix_systems);
 
 }  // namespace respike

@@ -1,16 +1,14 @@
 /* The start code of an instrumented image of Windows NT: creates a counter file, maps it, and leads
-   all probes to the mapped counters, once, before anything else of the image runs. From then on
-   counting goes into the file, whatever becomes of the process: ExitProcess, a crash,
-   TerminateProcess. The system writes the pages of a mapped file itself, so no code has to run when
-   the process ends.
+   all probes to the mapped counters, once, before any other code of the image runs. From then on
+   counting goes into the file, however the process ends: ExitProcess, a crash, TerminateProcess.
+   The system writes the pages of a mapped file itself, so no code has to run when the process ends.
 
-   On Linux (start.c) the file is mapped over the counters. Windows NT has an image mapped as a
-   whole, and maps nothing over a part of it. So probes find the counters through words of the
-   image: until the file is complete the words lead to memory of the image, and on any failure they
-   stay so.
+   On Linux (start.c) the file is mapped over the counters. Windows NT maps an image as a whole, and
+   maps nothing over a part of it. So probes find the counters through words of the image: until the
+   file is complete the words lead to memory of the image, and on any failure they stay so.
 
      create     exclusively: an old file is not touched
-     mapping    makes the file as long as it has to be, and reserves its space
+     mapping    gives the file its full length, and reserves its space
      view       the whole file, anywhere
      fill       header and counts so far; the magic last, so a file with it is complete
      lead       the words get the addresses of the counters in the view
@@ -18,8 +16,8 @@
    The handles are closed; the view alone keeps the file open.
 
    Rules as in start.c: never harm the host, no library, no static data, no pointers that would need
-   relocation, little stack. The path is built in memory of the image. What the machine adds is in a
-   folder with its name. As there, what other threads count between `fill` and `lead` is lost.
+   relocation, little stack. The path is built in memory of the image. A machine's own part is in a
+   folder with its name. As in start.c, counts of other threads between `fill` and `lead` are lost.
 
    Imports: RESPIKE_WINDOWS_IMPORTS of kernel32, which are in Windows NT from version 3.5 on.
    Source: the published description of the Win32 functions. */
@@ -88,7 +86,7 @@ INLINE void make_path(char* path, const struct respike_start_parameters* paramet
   *path = 0;
 }
 
-/* The header but for the magic, the counts so far, the magic. */
+/* The header except the magic, the counts so far, then the magic. */
 INLINE void fill(uint64_t view, const struct respike_start_parameters* parameters,
                  uint32_t process_id, uint64_t time, uint64_t counters) {
   const uint64_t* from = (const uint64_t*)&parameters->header;
@@ -117,7 +115,7 @@ INLINE void lead_probes(uint64_t counters, const struct respike_start_parameters
   }
 }
 
-/* Called by the machine's entry. Returns the address at which the image goes on, 0: nowhere. The
+/* Called by the machine's entry. Returns the address at which the image continues; 0: nowhere. The
    second argument of DllMain is the reason of the call. */
 uint64_t respike_start(const struct respike_start_parameters* parameters, uint32_t reason) {
   const struct respike_windows_parameters* own =

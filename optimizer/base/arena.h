@@ -18,10 +18,10 @@
 
 namespace respike {
 
-/// A bump allocator. Not thread-safe, but each of its parts may serve a thread of its own.
+/// A bump allocator. Not thread-safe, but each of its parts may serve a different thread.
 class Arena {
  public:
-  /// Makes an allocator whose memory lives as long as this one's.
+  /// Adds an allocator whose memory lives as long as this allocator's.
   Arena& add_part() { return *parts_.emplace_back(std::make_unique<Arena>()); }
 
   template <typename T>

@@ -1,6 +1,6 @@
 #pragma once
-// Bounds-checked little-endian reading and writing of byte sequences. All machines that Respike
-// rewrites are little-endian; the host is, too.
+// Bounds-checked little-endian reading and writing of byte sequences. The host and all machines
+// that Respike rewrites are little-endian.
 
 #include <bit>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // A handler could remove the files, but a library has no business installing handlers. Waiting is
-// enough: whoever holds such files is done soon, or asks for the signals itself (sigwaitinfo).
+// enough: code that holds such files is done soon, or asks for the signals with sigwaitinfo().
 
 #include "optimizer/base/deferred_signals.h"
 
@@ -11,7 +11,7 @@ DeferredSignals::DeferredSignals() {
   sigemptyset(&waiting_);
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGCHLD}) {
     struct sigaction action = {};
-    // An ignored signal that is blocked would be kept, and seen by whoever waits for it.
+    // A blocked signal would be kept although it is ignored, and sigwaitinfo() would return it.
     if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
       sigaddset(&waiting_, number);
   }

@@ -5,11 +5,11 @@
 
 namespace respike {
 
-/// While this object lives, signals that ask a process to end (SIGINT, SIGTERM and their like, but
-/// not SIGKILL) wait; afterwards they do what they would have done. SIGCHLD waits, too, so that
+/// While this object lives, signals that ask a process to end (SIGINT, SIGTERM and similar signals,
+/// but not SIGKILL) wait; afterwards they take their usual effect. SIGCHLD also waits, so that
 /// sigwaitinfo() can wait for a child and for these signals. Ignored signals stay ignored. Only
-/// signals of this thread wait: a process with several threads needs one object in each. May be
-/// nested.
+/// signals of this thread wait: a process with several threads needs one object in each. Objects
+/// may be nested.
 class DeferredSignals {
  public:
   DeferredSignals();
@@ -19,7 +19,7 @@ class DeferredSignals {
 
   /// The signals that wait.
   const sigset_t& waiting() const { return waiting_; }
-  /// The thread's mask outside.
+  /// The thread's mask without this object.
   const sigset_t& mask_before() const { return before_; }
 
  private:

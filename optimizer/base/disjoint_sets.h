@@ -17,8 +17,8 @@ class DisjointSets {
     while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
     return x;
   }
-  /// Adds the set of `x` to the set of `to`, whose element then stands for both. False: they were
-  /// one set already.
+  /// Adds the set of `x` to the set of `to`, whose element then stands for both. False: both were
+  /// in one set already.
   bool unite(uint32_t x, uint32_t to) {
     x = find(x), to = find(to);
     parent_[x] = to;

@@ -6,8 +6,8 @@
 
 namespace respike {
 
-/// The elements of `sorted` whose projection equals `value`, by binary search: what the standard
-/// library's ranges::equal_range() gives, which Clang 14 does not compile.
+/// The elements of `sorted` whose projection equals `value`, by binary search. The standard
+/// library's ranges::equal_range() gives the same, but Clang 14 does not compile it.
 template <class Sorted, class Value, class Projection>
 auto equal_span(const Sorted& sorted, const Value& value, Projection projection) {
   const auto first = std::ranges::lower_bound(sorted, value, {}, projection);

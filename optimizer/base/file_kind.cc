@@ -1,3 +1,7 @@
+// Recognises a file by its first bytes. Example: a file that starts with "#!" is "a script", so a
+// message can say that a script was given instead of a program. The table holds only the kinds that
+// users are likely to confuse; other files have no name.
+
 #include "optimizer/base/file_kind.h"
 
 #include <algorithm>

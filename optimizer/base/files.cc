@@ -1,4 +1,4 @@
-// A file may grow or shrink while it is read: the result is what read(2) gave.
+// A file may grow or shrink while it is read: the result is whatever read(2) returned.
 
 #include "optimizer/base/files.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The headers that take the compiler longest, for all libraries at once: a file compiles in two
-// thirds to three quarters of the time. A file still includes what it uses; scripts/nightly.sh
+// The headers that take longest to compile, precompiled for all libraries: a file then compiles in
+// two thirds to three quarters of the time. A file still includes what it uses; scripts/nightly.sh
 // builds without this header.
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Numbers for reports. Examples: percent(1, 8) is "12.50%", grouped(1234567) is "1,234,567".
+
 #include "optimizer/base/number_text.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-// Threads take shares of the work from a common counter, so that a thread whose shares are light
-// takes more shares. A share is large enough for the counter not to matter, and small enough that
-// no thread waits long for the last share. Threads are started anew each time, which takes some ten
-// microseconds: callers ask only where there is a millisecond's work.
+// Threads take shares of the work from a common counter, so a thread with light shares takes more
+// of them. A share is large enough to make the counter's cost negligible, and small enough that no
+// thread waits long for the last share. Threads are started anew each time, which takes some ten
+// microseconds: callers use them only for at least a millisecond of work.
 
 #include "optimizer/base/parallel.h"
 
@@ -72,7 +72,7 @@ void parallel_for(size_t count, const std::function<void(size_t)>& work, size_t 
     std::vector<std::jthread> others;
     try {
       for (size_t w = 1; w < workers; ++w) others.emplace_back([&] { job.run(); });
-    } catch (const std::system_error&) {  // no more threads are to be had: go on with fewer
+    } catch (const std::system_error&) {  // no more threads are available: continue with fewer
     }
     job.run();
   }

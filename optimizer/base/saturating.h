@@ -1,5 +1,5 @@
 #pragma once
-// Sums and products of counts that stop at the largest number.
+// Sums and products of counts that saturate at 2^64 - 1.
 
 #include <cstdint>
 

@@ -4,8 +4,7 @@
 //   Steps steps(options.progress);
 //   steps.begin("lift", 0.0);         // nothing is done yet
 //   Program program = lift(image);
-//   steps.begin("emit", 0.3);         // ends "lift"; three tenths of the time are over
-//   bytes = emit(program);
+//   steps.begin("emit", 0.3); // ends "lift"; 30% of the time has passed bytes = emit(program);
 //   result.timings = steps.end();     // of both
 
 #include <chrono>

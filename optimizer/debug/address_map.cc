@@ -1,3 +1,20 @@
+// From addresses of the input to addresses of the output.
+//
+// Problem: a range of the input (a scope, a row of a line table, an entry of a list) may now be in
+// several places, in another order, with instructions removed, added, resized or copied.
+//
+// Idea: emission lists pieces, whose instructions all moved by the same distance. Pieces are sorted
+// by their old addresses, together with the largest old end so far. A binary search over these ends
+// finds the first piece that can overlap a range, and the walk stops at the first piece that starts
+// after the range. Code between the ranges of movable procedures stays, and is part of the answer.
+//
+// Example: pieces [0x5000, 0x5010) from [0x1040, 0x1050) and [0x7020, 0x7030) from [0x1050,
+// 0x1060). find_ranges(0x1048, 0x1058) gives [0x5008, 0x5010) and [0x7020, 0x7028).
+//
+// PieceBuilder makes the pieces: an instruction joins the last piece if both distances and the
+// order agree. Instructions of the rewriter wait for the next instruction; at the end of a block
+// they become a piece of their own (a bridge) for the code that they lead to.
+
 #include "optimizer/debug/address_map.h"
 
 #include <algorithm>
@@ -22,7 +39,7 @@ AddressMap::AddressMap(std::vector<MovedPiece> pieces, std::vector<Range> moved,
   std::ranges::sort(pieces_, {}, &MovedPiece::new_start);
   by_old_.resize(pieces_.size());
   std::iota(by_old_.begin(), by_old_.end(), 0u);
-  // A copy comes behind what it is a copy of.
+  // A copy follows its original.
   std::ranges::stable_sort(by_old_, {}, [&](uint32_t i) {
     return std::tuple(pieces_[i].old_from, pieces_[i].kind, pieces_[i].copy);
   });
@@ -64,7 +81,7 @@ void AddressMap::find_parts(uint64_t start, uint64_t end, std::vector<MovedPart>
       part.new_end -= piece.old_end - to;
       part.old_start = from;
     } else {
-      // What begins or ends inside of an instruction is meant for callers, who look in front of
+      // A range that begins or ends inside of an instruction is meant for callers, who look before
       // their return address: the distance from the end counts.
       const uint64_t size = piece.new_end - piece.new_start;
       if (from > piece.old_start)
@@ -74,7 +91,7 @@ void AddressMap::find_parts(uint64_t start, uint64_t end, std::vector<MovedPart>
     }
     parts.push_back(part);
   });
-  // What is between the ranges of movable procedures stays.
+  // The bytes between the ranges of movable procedures stay.
   auto moved = std::ranges::upper_bound(moved_, start, {}, &Range::first);
   if (moved != moved_.begin() && (moved - 1)->second > start) --moved;
   for (uint64_t at = start; at < end; ++moved) {
@@ -104,7 +121,7 @@ size_t AddressMap::find_ranges(uint64_t start, uint64_t end, std::vector<Range>&
   const MovedPart* last = nullptr;
   for (const MovedPart& part : parts) {
     const bool adjacent = last != nullptr && last->new_end == part.new_start;
-    // Two neighbours in one fragment: between them is nothing but padding.
+    // Two neighbours in one fragment: only padding is between them.
     const bool neighbours = last != nullptr && !last->stays() && !part.stays() &&
                             last->piece + 1 == part.piece &&
                             pieces_[last->piece].fragment == pieces_[part.piece].fragment &&

@@ -1,9 +1,9 @@
 #pragma once
 // Which code of the output came from which code of the input.
 //
-// The map is a list of pieces. A piece is code of the output whose distance from its place in the
-// input is the same for all of its instructions, or a single instruction with another size than
-// before. Code that is in no movable procedure stays in place and has no pieces.
+// The map is a list of pieces. A piece is code of the output in which all instructions moved by the
+// same distance, or a single instruction whose size changed. Code that is in no movable procedure
+// stays in place and has no pieces.
 //
 // Example: a block [0x1040, 0x1060) moves to 0x5000 and its last instruction, a branch of 6 bytes,
 // is now 2 bytes long: the pieces are [0x5000, 0x501a) from [0x1040, 0x105a) and [0x501a, 0x501c)
@@ -27,22 +27,22 @@ struct MovedPiece {
   uint64_t new_start = 0;
   uint64_t new_end = 0;
   /// The input's instructions from old_from to old_start were removed: what was true there is true
-  /// at new_start, before the first instruction of the piece. Never less than the start of the
-  /// block.
+  /// at new_start, before the first instruction of the piece. old_from is never below the start of
+  /// the block.
   uint64_t old_from = 0;
   uint64_t old_start = 0;
   uint64_t old_end = 0;
   uint32_t fragment = 0;  // pieces of one fragment have only padding between them
   Kind kind = Kind::own;
-  bool copy = false;  // not the first copy of its code
-  bool hot = false;   // of a hot part: its frame is not that of the input
+  bool copy = false;  // a later copy of its code
+  bool hot = false;   // in a hot part, whose frame differs from the input's
   static constexpr uint32_t kExact = UINT32_MAX;
   uint32_t stale = kExact;  // index of AddressMap's stale values; kExact: all values are there
 
   bool resized() const { return new_end - new_start != old_end - old_start; }
 };
 
-/// What need not have the input's value at a place of a procedure from which hot-cold optimization
+/// The values that may be missing at a place of a procedure from which hot-cold optimization
 /// removed instructions (emit/stale_values.h).
 struct StaleValues {
   std::vector<bool> registers;  // by the number that debug information uses
@@ -68,7 +68,7 @@ struct StaleValues {
   auto operator<=>(const StaleValues&) const = default;
 };
 
-/// Code of the output, half-open, that came from consecutive code of the input.
+/// A half-open range of output code that came from consecutive code of the input.
 struct MovedPart {
   uint64_t new_start = 0;
   uint64_t new_end = 0;
@@ -90,33 +90,34 @@ class AddressMap {
 
   /// All pieces by their addresses in the output.
   const std::vector<MovedPiece>& pieces() const { return pieces_; }
-  /// What a piece may not have; nullptr: it has all values of the input.
+  /// The values that may be stale in a piece; nullptr: it has all values of the input.
   const StaleValues* stale_values(const MovedPiece& piece) const;
   bool has_stale_values() const { return !stale_.empty(); }
   bool is_code(uint64_t old_address) const;
-  /// Whether the address may have changed: it is inside of a movable procedure.
+  /// Whether the address may have changed: it is inside a movable procedure.
   bool is_moved(uint64_t old_address) const;
 
   /// Where the code of [start, end) is now, in the order of the addresses in the output.
   void find_parts(uint64_t start, uint64_t end, std::vector<MovedPart>& parts) const;
-  /// The same as ranges without gaps between them. Padding between blocks of a fragment counts.
-  /// Returns how many parts they had: the cost.
+  /// The same as ranges without gaps between them. Padding between blocks of a fragment joins them.
+  /// Returns the number of parts, which is the cost.
   size_t find_ranges(uint64_t start, uint64_t end, std::vector<Range>& ranges) const;
-  /// The same without pieces for whose stale values `is_lost` is true.
+  /// The same without the pieces whose stale values make `is_lost` true.
   size_t find_ranges(uint64_t start, uint64_t end, std::vector<Range>& ranges,
                      const std::function<bool(const StaleValues&)>& is_lost) const;
   /// The same, and the first range starts at the new place of `start`.
   size_t find_ranges_of_entry(uint64_t start, uint64_t end, std::vector<Range>& ranges) const;
 
   /// The new address of the instruction at `old_address`, or of the instruction that is executed in
-  /// its place where it was removed; nullopt: there is none. Addresses outside of movable
+  /// its place where it was removed; nullopt: no such instruction. Addresses outside of movable
   /// procedures stay.
   std::optional<uint64_t> find(uint64_t old_address) const;
-  /// The new address behind the instruction that ended at `old_address`, as return addresses are.
+  /// The new address after the instruction that ended at `old_address`, such as a return address.
   std::optional<uint64_t> find_behind(uint64_t old_address) const;
 
  private:
-  /// Calls f(piece) for the pieces whose code, or removed code in front, overlaps [start, end).
+  /// Calls f(piece) for the pieces whose code, or whose removed code before it, overlaps [start,
+  /// end).
   template <typename F>
   void for_pieces(uint64_t start, uint64_t end, F f) const;
 
@@ -134,7 +135,7 @@ class PieceBuilder {
   PieceBuilder(std::vector<MovedPiece>& pieces, uint32_t fragment)
       : pieces_(pieces), fragment_(fragment), first_(pieces.size()) {}
 
-  /// A block begins, whose code in the input begins at `old_start`, which may be unknown.
+  /// Starts a block whose code in the input begins at `old_start`, which may be unknown.
   void start_block(std::optional<uint64_t> old_start, bool is_copy, bool is_hot = false) {
     stale_ = MovedPiece::kExact;
     last_end_ = old_start;
@@ -142,19 +143,19 @@ class PieceBuilder {
     is_hot_ = is_hot;
     joins_ = false;
   }
-  /// What is stale from here on, an index of AddressMap's stale values.
+  /// What is stale from here on: an index of AddressMap's stale values.
   void set_stale(uint32_t stale) {
     joins_ = joins_ && stale == stale_;
     stale_ = stale;
   }
   /// An instruction at [new_start, new_end) that stood at [old_start, old_end).
   void add(uint64_t new_start, uint64_t new_end, uint64_t old_start, uint64_t old_end);
-  /// An instruction of the rewriter inside of a block: it belongs to the next instruction.
+  /// Adds an instruction of the rewriter inside a block: it belongs to the next instruction.
   void add_in_front(uint64_t new_start) {
     if (!waiting_) waiting_ = new_start;
   }
-  /// What waits at the end of a block at `new_end` leads to the code at `leads_to`; without it the
-  /// code belongs to what comes before.
+  /// Ends a block at `new_end`. The rewriter's waiting instructions lead to the code at `leads_to`;
+  /// without it they belong to the code before them.
   void end_block(uint64_t new_end, std::optional<std::pair<uint64_t, uint64_t>> leads_to);
 
  private:

@@ -1,3 +1,18 @@
+// Moves the addresses of .debug_addr (DWARF 5, section 7.27).
+//
+// Problem: entries refer to addresses by number. One number may be both the start of code and a
+// return address, and the two may move apart.
+//
+// Idea: all addresses are first moved as starts of code, in place. A return address replaces its
+// word where no start uses the word; otherwise it gets a number after the last one of its part, and
+// the part and its header grow when the section is written. Bases of units after it move up by the
+// addresses that were added before.
+//
+// Example: a part holds addresses 0 to 4, and number 4 is both. The function moves to 0x5000, the
+// return address to 0x7010: word 4 becomes 0x5000, and the call gets number 5 with 0x7010.
+//
+// Limit: parts without a header (DWARF 4, GNU's form) cannot grow.
+
 #include "optimizer/debug/address_pool.h"
 
 #include <iterator>
@@ -31,7 +46,7 @@ void AddressPool::move(const Unit& unit) {
   const uint64_t start = *unit.addr_base;
   Part part;
   part.end = section_.size();
-  if (unit.form.Version >= 5) {  // a header in front of the addresses has their length
+  if (unit.form.Version >= 5) {  // the header before the addresses has their length
     const unsigned header = unit.is64() ? 16 : 8, lead = unit.is64() ? 12 : 4;
     if (start < header) throw Error("a unit's base of addresses is not behind a header");
     const uint8_t* bytes = section_.data() + start - header;

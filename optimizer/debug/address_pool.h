@@ -2,8 +2,8 @@
 // .debug_addr (DWARF 5, section 7.27): addresses to which entries and lists refer by number;
 // private to this folder.
 //
-// Example: the address with the number 4 is the start of a function and where a call in front of
-// the function returns. The two move apart: the call gets a number of its own behind the others.
+// Example: address number 4 is the start of a function, and also the place to which a call before
+// the function returns. The two move apart, so the call gets a number of its own after the others.
 
 #include <cstdint>
 #include <map>
@@ -25,8 +25,8 @@ class AddressPool {
   uint64_t old_address(const Unit& unit, uint64_t index) const;
   /// Moves all addresses of the unit's part of the pool as starts of code.
   void move(const Unit& unit);
-  /// Whether the unit's part of the pool has a number below `limit` that is an address of moved
-  /// code, too.
+  /// Whether the unit's part of the pool has a number below `limit` that is also an address of
+  /// moved code.
   bool has_doubtful(const Unit& unit, uint64_t limit);
   /// An entry uses the address as the start of code.
   void use_as_start(const Unit& unit, uint64_t index);
@@ -41,13 +41,13 @@ class AddressPool {
     return is_return_[place(unit, index) / 4];
   }
   /// An entry uses the address as a return address, which is `address` now. Returns the number
-  /// under which the entry finds it; nullopt: what starts there has the place, and DWARF 4 cannot
+  /// under which the entry finds it; nullopt: the start of code has the place, and DWARF 4 cannot
   /// add another.
   std::optional<uint64_t> use_as_return(const Unit& unit, uint64_t index, uint64_t address);
 
-  /// From here on no address is added.
+  /// No address is added after this call.
   void place_parts();
-  /// Where a part of the pool is that began at `old_base`.
+  /// The new place of the pool's part that began at `old_base`.
   uint64_t new_base(uint64_t old_base) const;
   std::vector<uint8_t> take_contents();
 
@@ -61,8 +61,8 @@ class AddressPool {
   std::vector<bool> is_start_, is_return_, is_done_;  // by place / 4
   struct Part {
     uint64_t end = 0;
-    unsigned header = 0;          // its size in front of the part; 0: there is none
-    std::vector<uint64_t> added;  // addresses behind those of the input
+    unsigned header = 0;          // its size before the part; 0: no header
+    std::vector<uint64_t> added;  // addresses after the input's
     uint64_t added_in_front = 0;  // bytes of other parts
   };
   std::map<uint64_t, Part> parts_;  // by their starts

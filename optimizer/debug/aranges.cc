@@ -1,3 +1,13 @@
+// Rewrites .debug_aranges (DWARF 5, section 6.1.2): for each unit a set of (address, size) pairs.
+//
+// Each pair becomes the ranges that its code has now; headers are copied, and lengths are written
+// anew. A pair whose address is not code stays as it is.
+//
+// Example: the pair (0x1040, 0x20), whose second half moved to the cold part, becomes (0x5000,
+// 0x10) and (0x7020, 0x10).
+//
+// Limits: addresses of 8 bytes without segment selectors; work is bounded by the budget.
+
 #include "optimizer/debug/aranges.h"
 
 #include <llvm/BinaryFormat/Dwarf.h>

@@ -9,9 +9,9 @@
 
 namespace respike::debug {
 
-/// Work in proportion to the size of the debug information. Entries that share lists or contain
-/// each other, and tables that overlap, could multiply it. The budget counts entries of lists and
-/// bytes of their expressions. Several threads may use it.
+/// Limits work to a multiple of the size of the debug information. Entries that share lists or
+/// contain each other, and tables that overlap, could multiply the work. The budget counts entries
+/// of lists and bytes of their expressions. Several threads may use it.
 class Budget {
  public:
   explicit Budget(uint64_t size) : left_(static_cast<int64_t>(size)) {}

@@ -45,8 +45,8 @@ bool is_foreign(const Section& section) {
   return !section.allocated() && is_one_of(subject(section), kForeign);
 }
 
-/// Sections that hold addresses in a form that nobody here knows: not loaded, and with relocations.
-/// Example: a table that a new version of a compiler invents.
+/// Sections that hold addresses in an unknown form: not loaded, and with relocations. Example: a
+/// table that a new version of a compiler introduces.
 std::vector<bool> find_unknown_tables(const Image& image) {
   std::set<std::string_view> related;
   for (const Section& section : image.sections)
@@ -67,7 +67,7 @@ bool is_index(const Section& section) {
 
 bool is_dwarf(const Section& section) {
   constexpr std::string_view kDebug[] = {".debug_"};
-  // Scripts for gdb say nothing of the code.
+  // Scripts for gdb say nothing about the code.
   return !section.allocated() && is_one_of(subject(section), kDebug) &&
          subject(section) != ".debug_gdb_scripts";
 }
@@ -84,7 +84,7 @@ void drop(const Image& image, NewImage& output, F which) {
 }
 
 /// Stack traces (SFrame, versions 2 and 3) are loaded, and describe the code before rewriting. A
-/// table of no functions is valid: readers go on without.
+/// table of no functions is valid: readers continue without it.
 void empty_stack_traces(const Image& image, NewImage& output, Diagnostics& diagnostics) {
   constexpr size_t kKept = 7;  // bytes: magic, version, flags, machine, two fixed offsets
   const Section* traces = image.section_named(kStackTraces);
@@ -98,7 +98,7 @@ void empty_stack_traces(const Image& image, NewImage& output, Diagnostics& diagn
       fmt::format("{} is emptied: it would describe the code before rewriting", kStackTraces));
 }
 
-/// What every image with moved code loses.
+/// Drops what every image with moved code loses.
 void drop_what_has_no_writer(const Image& image, NewImage& output, Diagnostics& diagnostics) {
   drop(image, output, is_index);
   drop(image, output, is_foreign);
@@ -132,7 +132,7 @@ void write_debug_sections(const Image& image, const AddressMap& map, NewImage& o
   std::string why;
   try {
     debug::rewrite(image, map, output, diagnostics);
-    // The linker's relocations of these sections speak of the code before rewriting.
+    // The linker's relocations of these sections describe the code before rewriting.
     drop(image, output,
          [](const Section& section) { return is_dwarf(section) && is_relocations(section); });
     return;

@@ -15,8 +15,8 @@ namespace respike {
 bool has_debug_sections(const Image& image);
 
 /// Writes the debug sections of `image` for code in its new places: fills `replaced` and
-/// `dropped_sections` of `output`, adds sections where the input has none of the kind. What cannot
-/// be understood is left out, with one warning. Never throws.
+/// `dropped_sections` of `output`, and adds sections of kinds that the input lacks. Sections that
+/// cannot be understood are left out, with one warning. Never throws.
 void write_debug_sections(const Image& image, const AddressMap& map, NewImage& output,
                           Diagnostics& diagnostics);
 

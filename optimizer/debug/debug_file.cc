@@ -2,11 +2,10 @@
 //
 // An image names its debug file in .gnu_debuglink (GDB manual, "Debugging Information in Separate
 // Files"): the file's name, zeros up to a multiple of four bytes, and the CRC-32 of the file's
-// bytes. Debuggers also find a debug file by the build-id, which image and debug file have in
-// common.
+// bytes. Debuggers also find a debug file by the build-id, which image and debug file share.
 //
-// Example: prog.debug was made of a build of yesterday. Its build-id is another one than that of
-// prog, and the file is refused: it would give wrong lines.
+// Example: prog.debug was made from yesterday's build. Its build-id differs from that of prog, so
+// the file is refused: it would give wrong lines.
 
 #include "optimizer/debug/debug_file.h"
 

@@ -17,8 +17,8 @@ void require_debug_file(const Image& image, const Image& debug);
 inline constexpr std::string_view kDebugLink = ".gnu_debuglink";
 /// Its contents for a file of that name; the file's checksum is still missing.
 std::vector<uint8_t> debug_link(std::string_view name);
-/// Puts the checksum of the debug file into the image, which is written already: the debug file
-/// holds the image's build-id, so that the image comes first.
+/// Puts the checksum of the debug file into the image, which is already written: the debug file
+/// holds the image's build-id, so the image comes first.
 void complete_debug_link(std::vector<uint8_t>& image, std::span<const uint8_t> debug);
 
 }  // namespace respike

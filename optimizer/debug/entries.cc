@@ -1,13 +1,13 @@
 // Entries keep their places and sizes; only the numbers in them change.
 //
-// Two passes over .debug_info. The first finds the abbreviations of entries whose code is in
-// several pieces now: they get ranges (unit.h). The second writes the numbers: addresses, offsets
-// of line tables and of lists. So references between entries, indices by name and type signatures
-// stay as they are, and memory is that of the sections. LLVM's reader is not used here, because a
-// patch needs the place of each field, and LLVM keeps trees of entries instead.
+// Two passes over .debug_info. The first finds the abbreviations of entries whose code is now in
+// several pieces: these entries get ranges (unit.h). The second writes the numbers: addresses,
+// offsets of line tables and of lists. So references between entries, indices by name and type
+// signatures stay as they are, and memory stays at the size of the sections. LLVM's reader is not
+// used here: a patch needs the place of each field, and LLVM keeps trees of entries instead.
 //
-// Example: a function at 0x1040 of 0x30 bytes, whose cold half moved away: the fields "low_pc
-// 0x1040, high_pc 0x30" become "entry_pc 0x5000, ranges 0x7c", and at 0x7c of .debug_rnglists stand
+// Example: a function at 0x1040 of 0x30 bytes, whose cold half moved away. The fields "low_pc
+// 0x1040, high_pc 0x30" become "entry_pc 0x5000, ranges 0x7c", and at 0x7c of .debug_rnglists are
 // [0x5000, 0x5018) and [0x7020, 0x7038).
 
 #include "optimizer/debug/entries.h"
@@ -89,7 +89,7 @@ class Rewriter {
   size_t without_file_ = 0;
   size_t without_room_ = 0;   // entries that describe their first piece only
   uint64_t thread_size_ = 0;  // above all numbers of variables of threads
-  /// Entries in pieces whose declarations are not, in the order in which units are walked.
+  /// Entries that are in pieces although their declarations are not, in the order of the walk.
   std::vector<uint64_t> in_pieces_;  // keys
   size_t next_in_pieces_ = 0;
   struct Start {
@@ -99,7 +99,7 @@ class Rewriter {
     uint64_t number = 0;
   };
   std::vector<Start> starts_;
-  std::set<uint64_t> without_start_;  // keys of entries with ranges in the place of a number
+  std::set<uint64_t> without_start_;  // keys of entries with ranges instead of a number
 };
 
 std::vector<uint8_t> copy(std::span<const uint8_t> bytes) {
@@ -193,7 +193,7 @@ void Rewriter::find_numbers(const Unit& unit, const Entry& entry) {
   }
 }
 
-/// Whether an attribute is the start of code that a list of ranges can say as well, and no return
+/// Whether an attribute is the start of code that a list of ranges can also express, and no return
 /// address.
 bool Rewriter::may_do_without_start(const Unit& unit, const Entry& entry, size_t index) const {
   const Declaration& declaration = *entry.declaration;
@@ -205,9 +205,9 @@ bool Rewriter::may_do_without_start(const Unit& unit, const Entry& entry, size_t
          map_.find(extent->first) != map_.find_behind(extent->first);
 }
 
-/// Where a number of .debug_addr is the start of code and a return address, and the two move apart,
-/// the entries of the code get ranges, which need no number: one of them would have to get another
-/// number, which may take more bytes than there are.
+/// Where a number of .debug_addr is both the start of code and a return address, and the two move
+/// apart, the entries of the code get ranges, which need no number. Otherwise one of the two would
+/// need another number, which may take more bytes than there are.
 void Rewriter::settle_numbers() {
   for (const Start& start : starts_) {
     const Unit& unit = *start.unit;
@@ -223,7 +223,7 @@ void Rewriter::settle_numbers() {
 /// Decides whether an entry needs ranges.
 void Rewriter::find_pieces(Unit& unit, Entry& entry) {
   Declaration& declaration = *entry.declaration;
-  // An entry point is what its first piece is: gdb takes no other form (entry_points.cc).
+  // An entry point is where its first piece is: gdb takes no other form (entry_points.cc).
   if (declaration.tag == dwarf::DW_TAG_entry_point) return;
   const bool is_procedure = declaration.tag == dwarf::DW_TAG_subprogram && !unit.in_types_section;
   if (is_procedure && !declaration.has_extent())
@@ -251,9 +251,9 @@ void Rewriter::find_pieces(Unit& unit, Entry& entry) {
   if (!declaration.in_pieces) in_pieces_.push_back(key_of(unit, entry.offset));
 }
 
-/// Whether the unit's file still describes the code: all code of the unit is in one piece that is
-/// as it was, the file has no lists in this image (GNU's form before DWARF 5), and its addresses
-/// cannot be places of variables of threads.
+/// Whether the unit's file still describes the code: all code of the unit is in one piece without
+/// changes inside, the file has no lists in this image (GNU's form before DWARF 5), and its
+/// addresses cannot be places of variables of threads.
 bool Rewriter::keeps_its_inside(const Unit& unit, const Entry& entry) {
   for (const Attribute& attribute : entry.declaration->attributes)
     if (attribute.name == dwarf::DW_AT_GNU_ranges_base) return false;
@@ -291,7 +291,7 @@ void Rewriter::choose_abbreviation(const Unit& unit, Entry& entry) {
   std::ranges::copy(number.bytes(), out(unit).data() + entry.offset);
 }
 
-/// Chooses the base of the unit's lists: what its low_pc says in the output, if it keeps one.
+/// Chooses the base of the unit's lists: the value of its low_pc in the output, if it keeps one.
 void Rewriter::decide_base(Unit& unit, const Entry& entry) {
   if (!unit.low_pc) return;
   const Declaration& declaration = *entry.declaration;
@@ -303,7 +303,7 @@ void Rewriter::decide_base(Unit& unit, const Entry& entry) {
     return;
   if (!is_field) {  // a number of the pool, which holds the start of the first procedure
     unit.new_base = map_.find(low).value_or(low);
-  } else if (entry.in_pieces) {  // low_pc means nothing but the base; lists of DWARF 4 have none
+  } else if (entry.in_pieces) {  // low_pc means only the base; lists of DWARF 4 have none
     found_.clear();
     if (unit.form.Version >= 5 && extent) map_.find_ranges(extent->first, extent->second, found_);
     unit.new_base = found_.empty() ? 0 : found_.front().first;
@@ -357,9 +357,9 @@ void Rewriter::rewrite_extent(const Unit& unit, const Entry& entry) {
   }
 }
 
-/// Makes a plain unit of a skeleton that does not name its file any more, as gdb demands. The
-/// header is 8 bytes shorter then: the abbreviation's number moves to the front, and what it leaves
-/// behind, with the rest of the header, is the value of an attribute for padding.
+/// Makes a plain unit of a skeleton that no longer names its file, as gdb demands. The header is
+/// then 8 bytes shorter: the abbreviation's number moves forward, and the bytes it leaves, with the
+/// rest of the header, become the value of an attribute for padding.
 void Rewriter::make_plain(const Unit& unit, const Entry& entry) {
   const Declaration& declaration = *entry.declaration;
   if (!declaration.without_file || declaration.tag != dwarf::DW_TAG_skeleton_unit) return;
@@ -372,8 +372,8 @@ void Rewriter::make_plain(const Unit& unit, const Entry& entry) {
   bytes[unit.entries - 8] = static_cast<uint8_t>(number);
 }
 
-/// Writes an address by itself: of a label, an entry, a call. Returns false where the output has
-/// no place for it.
+/// Writes a single address: of a label, an entry, a call. Returns false where the output has no
+/// place for it.
 bool Rewriter::rewrite_address(const Unit& unit, const Entry& entry, size_t index) {
   const auto old = entries_.address_in(unit, entry, index);
   if (!old || *old == 0) return true;
@@ -382,7 +382,7 @@ bool Rewriter::rewrite_address(const Unit& unit, const Entry& entry, size_t inde
                        (attribute.name == dwarf::DW_AT_low_pc &&
                         entry.declaration->tag == dwarf::DW_TAG_GNU_call_site);
   if (!map_.is_code(returns ? *old - 1 : *old)) return true;
-  // Where the call is gone, no frame returns.
+  // Where the call is removed, no frame returns.
   const uint64_t now = (returns ? map_.find_behind(*old) : map_.find(*old)).value_or(0);
   if (attribute.form == dwarf::DW_FORM_addr) {
     put_number(unit, entry.places[index], 8, now);
@@ -406,7 +406,7 @@ bool Rewriter::rewrite_address(const Unit& unit, const Entry& entry, size_t inde
   return true;
 }
 
-/// Takes attributes out of an entry that is written otherwise. The bytes that become free hold the
+/// Takes attributes out of an entry that is written in another form. The freed bytes hold the
 /// number of another abbreviation, which may be longer, and padding.
 void Rewriter::leave_out(const Unit& unit, const Entry& entry, AttributeSet attributes) {
   const auto& all = entry.declaration->attributes;
@@ -502,18 +502,18 @@ void Rewriter::rewrite_macros(uint64_t offset) {
 }
 
 /// Lets a call of a procedure in pieces refer to the procedure's entry point. Returns false where
-/// the call cannot name what it calls: gdb (13) writes behind its memory where a call refers to a
+/// the call cannot name its callee: gdb (13) writes past its memory where a call refers to a
 /// procedure with more than two ranges. Without the callee gdb shows no values at its entry.
 bool Rewriter::rewrite_callee(const Unit& unit, const Entry& entry) {
   const auto callee = entries_.callee_of(unit, entry);
   if (!callee || entry_points_.empty()) return true;
-  if (unit.in_types_section) return false;  // no procedure is there
+  if (unit.in_types_section) return false;  // no procedures are there
   Declaration& declaration = *entry.declaration;
   const auto size = fixed_size(entry.attribute(declaration.callee).form, unit.form);
   const unsigned needed = *fixed_size(dwarf::DW_FORM_ref_addr, unit.form);
   if (size != needed || !entry_points_.may_be_added())
     return entry_points_.pieces(*callee) <= kMostPieces;
-  // All calls with this abbreviation come here.
+  // All calls with this abbreviation get here.
   declaration.callee_is_far = true;
   put_number(unit, entry.places[declaration.callee], needed, entry_points_.refer(*callee));
   return true;
@@ -556,7 +556,7 @@ void Rewriter::rewrite_entry(const Unit& unit, const Entry& entry) {
   if (lost != 0) leave_out(unit, entry, lost);
 }
 
-/// Finds the abbreviations of entries whose code is in several pieces now.
+/// Finds the abbreviations of entries whose code is now in several pieces.
 struct Rewriter::FirstPass {
   Rewriter& rewriter;
   Unit& unit;

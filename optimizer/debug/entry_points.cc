@@ -1,29 +1,30 @@
-// A call refers to the entry of what it calls (DW_AT_call_origin). For values at a procedure's
-// entry (`x=x@entry`) gdb asks whether a call leads to where the procedure of a frame is entered:
+// A call refers to the entry of its callee (DW_AT_call_origin). For values at a procedure's entry
+// (`x=x@entry`) gdb asks whether a call leads to the address where a frame's procedure is entered:
 // the start of the first range of its block. Where the callee's entry has ranges, gdb 13 takes the
-// start of each range for a target, which has two faults: the targets are written behind their
-// memory where there are more than two (read.c, read_call_site_scope, allocates one byte for each
-// address), and a tail call of a procedure with two ranges is one of unknown code, since the second
-// is no entry of a procedure (loc.c, func_addr_to_tail_call_list); then no procedure from which
-// such tail calls can be reached shows values at its entry. An expression for the target
-// (DW_AT_call_target) does not help: gdb evaluates expressions in a frame, and in front of a tail
-// call there is none any more.
+// start of each range for a target, which has two faults. It writes the targets past their memory
+// where there are more than two (read.c, read_call_site_scope, allocates one byte for each
+// address). And it takes a tail call of a procedure with two ranges for a call of unknown code,
+// since the second range is no entry of a procedure (loc.c, func_addr_to_tail_call_list); then no
+// procedure that such tail calls can reach shows values at its entry. An expression for the target
+// (DW_AT_call_target) does not help: gdb evaluates expressions in a frame, and before a tail call
+// the frame is already gone.
 //
 // So calls refer to another entry, which has one range: an entry point (DW_TAG_entry_point) with
-// the first piece of the callee. Entry points stand in a unit of their own behind all others,
-// since no entry of the input changes its place:
+// the first piece of the callee. Entry points are in a unit of their own after all others, since no
+// entry of the input changes its place:
 //
 //     partial_unit
 //       dwarf_procedure
 //         entry_point  low_pc 0x5000  high_pc 0x18  linkage_name "sum"
 //
 // gdb takes low_pc for the target; LLDB takes the name and finds the procedure by its symbol. The
-// tags keep others away from the unit: a second subprogram of the same code would get into indices
-// by address (LLDB, libbacktrace) and by name; gdb reads a partial unit only when another unit
-// refers into it; and gdb makes a symbol of an entry point of the unit, but passes over the
-// children of a DWARF procedure.
+// tags keep other readers away from the unit: a second subprogram of the same code would get into
+// indices by address (LLDB, libbacktrace) and by name; gdb reads a partial unit only when another
+// unit refers into it; and gdb makes a symbol of an entry point of the unit, but skips the children
+// of a DWARF procedure.
 //
-// gdb finds no unit that .debug_names does not list, so an image with that section gets none.
+// gdb does not find a unit that .debug_names does not list, so images with that section get no such
+// unit.
 
 #include "optimizer/debug/entry_points.h"
 
@@ -58,7 +59,7 @@ size_t EntryPoints::pieces(uint64_t procedure) const {
   return found == procedures_.end() ? 1 : found->second.pieces;
 }
 
-/// The name of the symbol of a procedure, without its version; empty: there is none.
+/// The name of a procedure's symbol, without its version; empty: no symbol.
 std::string_view EntryPoints::name_of(uint64_t address) {
   if (names_.empty())
     for (const Symbol& symbol : image_.symbols)
@@ -84,7 +85,7 @@ uint64_t EntryPoints::refer(uint64_t procedure) {
   return callee.entry_point;
 }
 
-/// The header of the unit, without the length of what follows.
+/// The header of the unit, without the length of the rest.
 void EntryPoints::write_header(uint64_t abbreviations, ByteWriter& out) const {
   const auto write_offset = [&](uint64_t value) {
     if (unit_.is64())

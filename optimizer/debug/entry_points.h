@@ -17,8 +17,8 @@ namespace respike::debug {
 
 class EntryPoints {
  public:
-  /// A unit with the entry points follows behind .debug_info, which is `size` bytes long and has
-  /// the units `units`. The image must live as long as this object.
+  /// A unit with the entry points comes after .debug_info, which is `size` bytes long and has the
+  /// units `units`. The image must live as long as this object.
   EntryPoints(const Image& image, std::span<const Unit> units, uint64_t size);
 
   /// A procedure is in several pieces: `procedure` is the offset of its entry in .debug_info. Its
@@ -26,12 +26,12 @@ class EntryPoints {
   void add(uint64_t procedure, uint64_t old_start, std::span<const AddressMap::Range> ranges);
   /// Whether no procedure is in pieces.
   bool empty() const { return procedures_.empty(); }
-  /// In how many pieces a procedure is; 1 if it was not added.
+  /// How many pieces a procedure has; 1 if it was not added.
   size_t pieces(uint64_t procedure) const;
-  /// Whether debuggers find what is behind the units of the input.
+  /// Whether debuggers find a unit after the units of the input.
   bool may_be_added() const { return may_be_added_; }
-  /// The offset in .debug_info of the entry that stands for where a procedure begins: that of its
-  /// entry point if the procedure is in pieces, else that of the procedure.
+  /// The offset in .debug_info of the entry that stands for a procedure's beginning: the
+  /// procedure's entry point if the procedure is in pieces, else the procedure's own entry.
   uint64_t refer(uint64_t procedure);
   /// Appends the unit and its abbreviations, if a call refers to an entry point.
   void append(std::vector<uint8_t>& info, ByteWriter& abbreviations) const;

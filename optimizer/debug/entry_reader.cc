@@ -1,9 +1,21 @@
+// Reads the values of attributes of the input's entries (DWARF 5, section 7.5).
+//
+// A value is found by its place in the section, which the walk in the header notes, and by the form
+// in the abbreviation. A table of abbreviations is read once for each form of unit that uses it,
+// and kept, since both passes over the entries change and write it (unit.cc).
+//
+// Example: low_pc of form addrx with the value 4 gives address 4 of the unit's part of .debug_addr;
+// high_pc of form data4 with the value 0x30 is a length, so extent_of() returns [low, low + 0x30).
+//
+// The file is not trusted: readers end with the unit, numbers of lists are checked against their
+// table, and tables of abbreviations, which may overlap, are paid from the budget.
+
 #include "optimizer/debug/entry_reader.h"
 
 namespace respike::debug {
 namespace {
 
-constexpr unsigned kCostOfDeclaration = 16;  // beside an entry of a list
+constexpr unsigned kCostOfDeclaration = 16;  // relative to an entry of a list
 
 }  // namespace
 

@@ -25,7 +25,7 @@ struct Entry {
   uint64_t end = 0;
   Declaration* declaration = nullptr;
   bool is_root = false;    // the unit's own entry
-  bool in_pieces = false;  // low_pc and high_pc give way to ranges
+  bool in_pieces = false;  // ranges replace low_pc and high_pc
   std::array<uint64_t, Declaration::kNoAttribute> places;
 
   const Attribute& attribute(size_t i) const { return declaration->attributes[i]; }
@@ -33,21 +33,21 @@ struct Entry {
 
 class EntryReader {
  public:
-  /// All must live as long as this object.
+  /// All arguments must outlive this object.
   EntryReader(const Sections& sections, const AddressPool& pool, Budget& budget)
       : sections_(sections), pool_(pool), budget_(budget) {}
 
   /// The unit's declarations. Throws Error when the table is damaged.
   Abbreviations& abbreviations_of(const Unit& unit);
 
-  /// Walks the entries of a unit in the order of the section: visitor.see(entry) for the unit's own
-  /// entry and each entry that matters, visitor.enter(entry) in front of an entry's children, with
-  /// nullptr for an entry that does not matter, and visitor.leave() behind the children. Throws
+  /// Walks the entries of a unit in the order of the section. Calls visitor.see(entry) for the
+  /// unit's own entry and each entry that matters; visitor.enter(entry) before an entry's children,
+  /// with nullptr for an entry that does not matter; and visitor.leave() after the children. Throws
   /// Error for damaged entries.
   template <typename Visitor>
   void walk(const Unit& unit, Visitor&& visitor);
 
-  /// A reader at a place of the unit's section that ends with the unit.
+  /// A reader that starts at a place of the unit's section and ends with the unit.
   ByteReader reader_at(const Unit& unit, uint64_t place) const;
   /// A number of 1, 2, 4 or 8 bytes.
   uint64_t number_at(const Unit& unit, uint64_t place, unsigned size) const;
@@ -59,16 +59,16 @@ class EntryReader {
   }
   /// The address that an attribute gives; nullopt: it gives something else.
   std::optional<uint64_t> address_in(const Unit& unit, const Entry& entry, size_t index) const;
-  /// Where the code of an entry with low_pc and high_pc was; nullopt: the entry has no such code.
+  /// The former range of the code of an entry with low_pc and high_pc; nullopt: no such code.
   std::optional<AddressMap::Range> extent_of(const Unit& unit, const Entry& entry) const;
-  /// Where the list begins in its section of the input that an attribute names by its offset or by
-  /// its number (`lists` has numbered lists); nullopt: it names none.
+  /// Where the list that an attribute names, by its offset or by its number (`lists` has numbered
+  /// lists), begins in its section of the input; nullopt: it names none.
   std::optional<uint64_t> list_in(const Unit& unit, const Entry& entry, size_t index,
                                   Part lists) const;
   /// The place of the entry of the procedure that a call names; nullopt: the call names none.
   std::optional<uint64_t> callee_of(const Unit& unit, const Entry& entry) const;
 
-  /// The new .debug_abbrev, and where the table of a unit is in it.
+  /// The new .debug_abbrev, and the place of each unit's table in it.
   struct NewAbbreviations;
   NewAbbreviations write_abbreviations() const;
 

@@ -1,6 +1,6 @@
 // LLVM's DWARFExpression (22) stops at the typed operations of DWARF 5 and of GNU, which gcc writes
-// for floating-point values, and takes what is in an entry value for operations of the present
-// frame.
+// for floating-point values. It also takes the contents of an entry value for operations of the
+// current frame.
 //
 // Example: "bregx 33 -8; deref_type 8, <double>" needs register 33 and memory.
 
@@ -42,7 +42,7 @@ struct Operation {
   size_t operands = 0;  // where they begin
 };
 
-/// Reads the operands of `operation`, whose code was read. Returns false for unknown codes.
+/// Reads the operands of `operation`, whose code is already read. Returns false for unknown codes.
 bool read_operands(ByteReader& reader, unsigned offset_size, Operation& operation) {
   const uint8_t code = operation.code;
   const auto number = [&] { operation.number = reader.uleb128(); };
@@ -142,8 +142,8 @@ bool read_operands(ByteReader& reader, unsigned offset_size, Operation& operatio
   }
 }
 
-/// Calls f(operation) for each operation, until f returns true. Returns whether it did, or an
-/// operation is unknown or cut off.
+/// Calls f(operation) for each operation, until f returns true. Returns whether f did, or an
+/// operation is unknown or truncated.
 template <typename F>
 bool any_operation(std::span<const uint8_t> expression, unsigned offset_size, F f) {
   ByteReader reader(expression, "an expression");

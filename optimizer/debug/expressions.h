@@ -9,8 +9,8 @@
 
 namespace respike::debug {
 
-/// Whether an expression needs a value that may be stale. What stands in an entry value does not
-/// count: debuggers take it from the caller. True for expressions with unknown operations.
+/// Whether an expression needs a value that may be stale. The contents of an entry value do not
+/// count: debuggers take that value from the caller. True for expressions with unknown operations.
 bool needs_any(const StaleValues& stale, std::span<const uint8_t> expression, unsigned offset_size);
 
 /// Moves the addresses of procedures in an expression, up to the first unknown operation.

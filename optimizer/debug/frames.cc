@@ -1,11 +1,12 @@
-// Each description of code is cut into the pieces in which the code is now (DWARF 5, section 6.4).
+// Each description of code is cut into the pieces that its code has now (DWARF 5, section 6.4).
 //
-// The state of a frame is kept as the list of operations that lead to it, those of the common entry
-// included; an operation that a later one overrides leaves the list. So two places with the same
-// list have the same state, and states are described by operations as the compiler wrote them.
+// The state of a frame is kept as the list of operations that lead to it, including those of the
+// common entry; an operation that a later one overrides leaves the list. So two places with the
+// same list have the same state, and states are described by operations as the compiler wrote them.
 //
-// Example: at a block behind the prologue "push %rbx; push %rbp" the list is "def_cfa_offset 24,
-// offset rbx, offset rbp"; when the block moves away, it gets a description that starts so.
+// Example: at a block after the prologue "push %rbx; push %rbp" the list is "def_cfa_offset 24,
+// offset rbx, offset rbp". When the block moves away, it gets a description that starts with this
+// list.
 
 #include "optimizer/debug/frames.h"
 
@@ -204,7 +205,7 @@ class FrameMover {
     const auto version = fields.read<uint8_t>();
     const std::string_view augmentation = fields.c_string();
     if ((version != 1 && version != 3 && version != 4) ||
-        (!augmentation.empty() && augmentation != "S"))  // of signals: no data follows
+        (!augmentation.empty() && augmentation != "S"))  // S marks signal frames: no data follows
       throw Error(".debug_frame has an entry of a kind that is not known");
     if (version == 4 && (fields.read<uint8_t>() != 8 || fields.read<uint8_t>() != 0))
       throw Error(".debug_frame has addresses of a size that is not known");
@@ -237,12 +238,12 @@ class FrameMover {
     const auto operations = fields.take(fields.remaining());
     if (size == 0 || start + size < start) return;
     const std::vector<Row> rows = Machine(operations, start, common, budget_).take_rows();
-    if (!map_.is_code(start)) {  // of code that the linker left out
+    if (!map_.is_code(start)) {  // of code that the linker removed
       parts_.assign(1, {start, start + size, start, UINT32_MAX});
     } else {
       map_.find_parts(start, start + size, parts_);
       budget_.spend(parts_.size());
-      // Hot parts of split procedures have frames of their own.
+      // Hot parts of split procedures have their own frames.
       std::erase_if(parts_, [&](const MovedPart& part) {
         return !part.stays() && map_.pieces()[part.piece].hot;
       });
@@ -251,7 +252,7 @@ class FrameMover {
     const MovedPart* last = nullptr;
     for (const MovedPart& part : parts_) {
       auto row = std::ranges::upper_bound(rows, part.old_start, {}, &Row::address);
-      if (row != rows.begin()) --row;  // a piece may begin in front of the procedure
+      if (row != rows.begin()) --row;  // a piece may begin before the procedure
       const bool goes_on = last != nullptr && last->new_end == part.new_start &&
                            std::ranges::equal(*state, row->state);
       if (!goes_on) {
@@ -315,7 +316,7 @@ class FrameMover {
     at_ = to;
   }
 
-  /// Appends what leads from one state to another.
+  /// Appends the operations that lead from one state to another.
   void change(const State& from, const State& to) {
     budget_.spend(1 + to.size() * (1 + from.size() / 4));
     const auto cfa_of = [](const State& state) {

@@ -1,21 +1,21 @@
 // The rows of each table go where their instructions are now, and are encoded again.
 //
-// A table's header, with its names of files, is kept byte for byte. Each piece of moved code gets
-// the rows that it had. Where a piece begins in the middle of a row, it gets the row again, but not
-// as the start of a statement: debuggers would count a breakpoint there twice. Rows of removed
-// instructions go to the next instruction of their block. A sequence ends where the code of its
-// unit is interrupted.
+// A table's header, with its names of files, is kept byte for byte. Each piece of moved code keeps
+// its rows. Where a piece begins in the middle of a row, it repeats the row, but not as the start
+// of a statement: debuggers would count a breakpoint there twice. Rows of removed instructions go
+// to the next instruction of their block. A sequence ends where the code of its unit is
+// interrupted.
 //
-// gdb lets a breakpoint at a line stop at each row of the line, but not at rows that follow another
-// row of the line, where one of these has a discriminator. A block that begins with such a row gets
-// it not as a statement, and where a block comes behind a row of its own line, a sequence ends
+// A breakpoint at a line stops at each row of the line, but gdb skips rows that follow another row
+// of the same line where one of these has a discriminator. A block that begins with such a row gets
+// the row not as a statement, and where a block follows a row of its own line, a sequence ends
 // between the two.
 //
 // LLVM's reader of line tables is not used: it keeps 16 bits of columns and of numbers of files,
 // and LLVM has no writer for tables that are already linked.
 //
 // Example: the rows (0x1040, line 7), (0x1048, line 8), and a block [0x1044, 0x1050) that moves to
-// 0x5000: the sequence of the block is (0x5000, line 7, no statement), (0x5004, line 8), end at
+// 0x5000. The sequence of the block is (0x5000, line 7, no statement), (0x5004, line 8), end at
 // 0x500c.
 
 #include "optimizer/debug/lines.h"
@@ -241,7 +241,7 @@ class Decoder {
   ByteReader reader_;
   Row row_;
   Sequence current_;
-  bool discriminates_ = false;  // a row of the line, up to now, has a discriminator
+  bool discriminates_ = false;  // some row of the line so far has a discriminator
 };
 
 /// Writes a program.
@@ -258,7 +258,8 @@ class Encoder {
     return in_sequence_ && row.same_line(row_) && (discriminates_ || row.discriminator != 0);
   }
 
-  /// Whether gdb could take another row of the last row's address for the row of what follows.
+  /// Whether the last row's address has several rows, so that gdb could take another of them for
+  /// the row of the code that follows.
   bool is_crowded() const { return is_crowded_; }
 
   void write(const Row& row) {
@@ -336,7 +337,7 @@ class Encoder {
       out_.sleb128(lines);
       lines = 0;
     }
-    if (lines < base || lines >= base + range) {  // a table whose opcodes change the line always
+    if (lines < base || lines >= base + range) {  // all opcodes of the table change the line
       if (distance != 0) operation(dwarf::DW_LNS_advance_pc, distance);
       out_.write<uint8_t>(dwarf::DW_LNS_copy);
       return;
@@ -395,7 +396,7 @@ class Mover {
   }
 
  private:
-  /// Whether nothing but padding is between two parts of the output.
+  /// Whether only padding is between the last part and this part of the output.
   bool is_next(const MovedPart& part) const {
     if (last_->new_end == part.new_start) return true;
     if (last_->stays() || part.stays() || last_->piece + 1 != part.piece) return false;
@@ -406,7 +407,7 @@ class Mover {
   }
 
   void move_part(const MovedPart& part, const Sequence& sequence) {
-    // The same code in two sequences, as linkers leave it that fold equal functions.
+    // The same code is in two sequences, as linkers that fold equal functions leave it.
     if (last_ && part.new_start < last_->new_end) return;
     if (last_ && !is_next(part)) encoder_.end(last_->new_end);
     const MovedPiece* piece = part.stays() ? nullptr : &map_.pieces()[part.piece];
@@ -441,7 +442,7 @@ class Mover {
   }
 
   /// gdb ignores rows with line 0, which Clang makes for code of no line: the code belongs to the
-  /// row in front. Where a sequence would begin with line 0, that row stands first.
+  /// previous row. Where a sequence would begin with line 0, that row comes first.
   void write_line_for_gdb(const std::vector<Row>& rows, std::vector<Row>::const_iterator first,
                           uint64_t address) {
     if (encoder_.in_sequence() || first->line != 0) return;
@@ -486,7 +487,7 @@ std::vector<uint8_t> move_table(std::span<const uint8_t> table, const AddressMap
   return std::move(out.bytes());
 }
 
-/// The tables of a section, one behind the other.
+/// The tables of a section, one after the other.
 std::vector<std::pair<uint64_t, uint64_t>> find_tables(std::span<const uint8_t> section) {
   std::vector<std::pair<uint64_t, uint64_t>> tables;  // offset and end
   ByteReader reader(section, ".debug_line");

@@ -13,12 +13,12 @@ namespace respike::debug {
 
 class LineTables {
  public:
-  /// Rewrites all tables of the section. Throws Error when a table is damaged, or has several
+  /// Rewrites all tables of the section. Throws Error when a table is damaged or has several
   /// operations in an instruction.
   LineTables(std::span<const uint8_t> section, const AddressMap& map, Budget& budget);
 
   std::vector<uint8_t> take_contents() { return std::move(contents_); }
-  /// Where the table at an offset of the input is. Throws Error when no table starts there.
+  /// The new place of the table at an offset of the input. Throws Error when no table starts there.
   uint64_t offset(uint64_t old_offset) const;
 
  private:

@@ -1,11 +1,11 @@
 // Lists of addresses (DWARF 5, sections 2.6.2, 2.17.3 and 7.7.3; DWARF 4, sections 2.6.2 and
 // 2.17.3).
 //
-// Every list is decoded into addresses, each entry becomes the ranges where its code is now, and
+// Every list is decoded into addresses, each entry becomes the ranges that its code has now, and
 // the list is encoded again. Lists are written in the order in which entries refer to them, each
 // once for a unit.
 //
-// Where hot-cold optimization took the computation of a value away, entries that need the value are
+// Where hot-cold optimization removed the computation of a value, entries that need the value are
 // left out: debuggers say "optimized out" there.
 //
 // Example: the entry "[0x1040, 0x1060): in register 3" of code that is now in two places becomes
@@ -66,7 +66,7 @@ void Lists::start_unit(const Unit& unit) {
   part_old_base_ = old_base;
   base_ = 0;
   if (unit.form.Version < 5 || !old_base) return;
-  // The header in front of the table of offsets ends with the number of offsets.
+  // The header before the table of offsets ends with the number of offsets.
   if (*old_base < 12 || *old_base > old5_.size())
     throw Error("a unit's base of lists is not behind a header");
   const auto count = load<uint32_t>(old5_.data() + *old_base - 4);
@@ -78,7 +78,7 @@ void Lists::start_unit(const Unit& unit) {
 
 void Lists::move_numbered(const Unit& unit, uint64_t number, uint64_t old_offset) {
   const bool is_new = !done_.contains({old_offset, ~uint64_t{0}});
-  // Distances count from the base of one unit.
+  // Distances are relative to the base of one unit.
   if (is_new && numbers_.at(number) != 0) throw Error("two units refer to one list by its number");
   numbers_.at(number) = move(unit, old_offset) - base_;
 }
@@ -110,7 +110,7 @@ std::vector<Lists::Entry> Lists::read5(const Unit& unit, uint64_t offset) {
   const bool locations = kind_ == Kind::locations;
   std::vector<Entry> entries;
   uint64_t base = unit.low_pc.value_or(0);
-  // The codes of both kinds are the same but for two.
+  // The codes of both kinds are the same except two.
   static_assert(unsigned{dwarf::DW_RLE_offset_pair} == unsigned{dwarf::DW_LLE_offset_pair});
   while (true) {
     uint8_t code = reader.read<uint8_t>();
@@ -200,7 +200,7 @@ void Lists::read_views(std::vector<Entry>& entries, uint64_t offset, bool dwarf5
   }
 }
 
-/// Joins entries that say the same of code that is side by side now.
+/// Joins entries with equal contents whose code is adjacent now.
 void Lists::join_neighbours(std::vector<Entry>& entries) {
   size_t kept = 0;
   for (size_t i = 1; i < entries.size(); ++i) {
@@ -319,8 +319,8 @@ void Lists::write_expression(const Unit& unit, const Entry& entry, bool dwarf5, 
   move_addresses(map_, std::span(out.bytes()).subspan(start), unit.offset_size());
 }
 
-/// Cuts a list into clusters, whose addresses take the fewest bytes as distances from the unit's
-/// base, as distances from a base of their own, for which 9 bytes are paid, or one by one.
+/// Cuts a list into clusters: the addresses of a cluster take the fewest bytes as distances from
+/// the unit's base, as distances from a base of their own (which costs 9 bytes), or one by one.
 std::vector<Lists::Cluster> Lists::clusters_of(std::span<const Entry> entries,
                                                std::optional<uint64_t> unit_base) const {
   constexpr uint64_t kNear = 1 << 14;  // two bytes
@@ -353,7 +353,7 @@ std::vector<Lists::Cluster> Lists::clusters_of(std::span<const Entry> entries,
 
 void Lists::write5(const std::vector<Entry>& entries, const Unit& unit) {
   std::vector<Cluster> clusters = clusters_of(entries, unit.new_base);
-  // Behind a base of another cluster the unit's base is gone.
+  // After another cluster's base the unit's base is gone.
   bool changed = false;
   for (Cluster& cluster : clusters) {
     if (changed && cluster.base == Cluster::Base::unit)
@@ -363,8 +363,8 @@ void Lists::write5(const std::vector<Entry>& entries, const Unit& unit) {
   write_clusters(entries, clusters, unit);
 }
 
-/// Moves what counts from the unit's base to the front of a location list, whose order means
-/// nothing.
+/// Moves the entries that are relative to the unit's base to the front of a location list, whose
+/// order has no meaning.
 void Lists::put_unit_first(std::vector<Entry>& entries, const Unit& unit) const {
   std::vector<Entry> front, back;
   for (const Cluster& cluster : clusters_of(entries, unit.new_base)) {

@@ -16,29 +16,29 @@
 
 namespace respike::debug {
 
-/// The lists of one kind, range lists or location lists, in both of their forms: that of DWARF 5,
-/// and that of DWARF 2 to 4, which have sections of their own.
+/// The lists of one kind, range lists or location lists, in both forms: the form of DWARF 5, and
+/// the form of DWARF 2 to 4, which has sections of its own.
 class Lists {
  public:
   enum class Kind : uint8_t { ranges, locations };
   Lists(Kind kind, const Sections& sections, const AddressMap& map, const AddressPool& pool,
         Budget& budget);
 
-  /// Moves of the lists of a unit follow.
+  /// Starts the moves of a unit's lists.
   void start_unit(const Unit& unit);
 
   /// Moves the list at an offset of the input's section; returns its offset in the output.
   uint64_t move(const Unit& unit, uint64_t old_offset) {
     return move_list(unit, old_offset, {}).list;
   }
-  /// The same of a list to which entries refer by its number in the unit's table.
+  /// The same for a list to which entries refer by its number in the unit's table.
   void move_numbered(const Unit& unit, uint64_t number, uint64_t old_offset);
   struct Moved {
     uint64_t list = 0;
     uint64_t views = 0;
   };
-  /// The same of a location list with the views of its entries, which stand at `old_views`; returns
-  /// the offset of the views, too.
+  /// The same for a location list with the views of its entries, which are at `old_views`; also
+  /// returns the offset of the views.
   Moved move_with_views(const Unit& unit, uint64_t old_offset, uint64_t old_views) {
     return move_list(unit, old_offset, old_views);
   }
@@ -49,7 +49,7 @@ class Lists {
   /// Adds a range list.
   uint64_t add_ranges(const Unit& unit, std::span<const AddressMap::Range> ranges);
 
-  /// Where the table of offsets of the unit's part of the section is, as rnglists_base says it.
+  /// The place of the offset table in the unit's part of the section, as rnglists_base gives it.
   uint64_t new_base() const { return base_; }
 
   /// The new contents of the section, of DWARF 5 or of the older form.
@@ -62,7 +62,7 @@ class Lists {
   struct Entry {
     uint64_t start = 0;
     uint64_t end = 0;
-    bool is_default = false;  // holds where no other entry does
+    bool is_default = false;  // applies where no other entry does
     std::span<const uint8_t> expression;
     std::pair<uint64_t, uint64_t> views;
   };
@@ -72,7 +72,7 @@ class Lists {
   std::vector<Entry> read5(const Unit& unit, uint64_t offset);
   std::vector<Entry> read4(const Unit& unit, uint64_t offset);
   void read_views(std::vector<Entry>& entries, uint64_t offset, bool dwarf5);
-  /// Entries that are close together, [begin, end), and how their addresses are written.
+  /// Entries that are close together, [begin, end), and the form of their addresses.
   struct Cluster {
     enum class Base : uint8_t { unit, own, none };
     size_t begin = 0, end = 0;

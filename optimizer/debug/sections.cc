@@ -1,3 +1,7 @@
+// Finds the debug sections of an image by name, and decompresses them. Only sections that are not
+// loaded count. Example: .debug_info of 9 MB that the linker compressed to 3 MB is read as 9 MB,
+// and packed() compresses the new contents again.
+
 #include "optimizer/debug/sections.h"
 
 #include <algorithm>

@@ -35,7 +35,7 @@ inline constexpr std::array<std::string_view, kParts> kPartNames = {
 
 class Sections {
  public:
-  /// Throws Error for a section that cannot be decompressed, or that is there twice.
+  /// Throws Error for a section that cannot be decompressed, or that exists twice.
   explicit Sections(const Image& image);
 
   bool has(Part part) const { return section_[index(part)].has_value(); }
@@ -44,7 +44,7 @@ class Sections {
   /// Index of Image::sections; nullopt: the image has no such section.
   std::optional<uint32_t> section(Part part) const { return section_[index(part)]; }
 
-  /// The contents as they belong into the section: compressed when the input's are.
+  /// The contents in the section's form: compressed when the input's are.
   std::vector<uint8_t> packed(Part part, std::vector<uint8_t> contents) const;
 
  private:

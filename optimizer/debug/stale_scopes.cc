@@ -1,10 +1,23 @@
+// Follows which values are stale in the scopes around an entry.
+//
+// Problem: an attribute with a single location holds in its whole scope, but hot-cold optimization
+// may have removed the computation of the value for a part of that scope.
+//
+// Idea: the walk over the entries keeps a stack with the stale values of each scope entered: the
+// union over all pieces of the scope's code, from low_pc and high_pc or from its list of ranges. A
+// call counts only the code before its return address. An entry without code inherits from the
+// scope around it.
+//
+// Example: in one piece of f register 3 is stale. A location "register 3" of a variable directly in
+// f is dropped; the same location in an inner block without that piece stays.
+
 #include "optimizer/debug/stale_scopes.h"
 
 #include "optimizer/debug/expressions.h"
 
 namespace respike::debug {
 
-/// Adds what is stale in the code that was at [start, end).
+/// Adds the values that are stale in the code that was at [start, end).
 void StaleScopes::add_stale(uint64_t start, uint64_t end, StaleValues& stale) {
   if (start >= end || !map_.is_code(start)) return;
   map_.find_parts(start, end, parts_);
@@ -15,7 +28,7 @@ void StaleScopes::add_stale(uint64_t start, uint64_t end, StaleValues& stale) {
         stale |= *values;
 }
 
-/// What is stale somewhere inside of an entry with code, or at a call; else the same as around it.
+/// What is stale somewhere in an entry with code, or at a call; else the same as around it.
 const StaleValues* StaleScopes::stale_inside(const Unit& unit, const Entry& entry) {
   const Declaration& declaration = *entry.declaration;
   StaleValues stale;

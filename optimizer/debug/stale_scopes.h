@@ -1,10 +1,10 @@
 #pragma once
-// What hot-cold optimization took away somewhere in the scopes around an entry; private to this
-// folder.
+// The values that hot-cold optimization removed somewhere in the scopes around an entry; private to
+// this folder.
 //
-// Example: in a part of a function register 3 need not hold what it held in the input
+// Example: in a part of a function, register 3 may lack the value that it had in the input
 // (emit/stale_values.h). A variable of the function that is in register 3 "for all of the scope"
-// loses its location, and a variable of a block without that part keeps its own.
+// loses its location. A variable of a block without that part keeps its own.
 
 #include <cstdint>
 #include <set>
@@ -20,17 +20,17 @@ namespace respike::debug {
 
 class StaleScopes {
  public:
-  /// All must live as long as this object.
+  /// All arguments must outlive this object.
   StaleScopes(const EntryReader& reader, const AddressMap& map, Lists& ranges, Budget& budget)
       : reader_(reader), map_(map), ranges_(ranges), budget_(budget) {}
 
   void start_unit() { scopes_.clear(); }
-  /// The children of an entry follow; nullptr: of an entry without code.
+  /// Enters the children of an entry; nullptr: of an entry without code.
   void enter(const Unit& unit, const Entry* entry);
   void leave();
 
-  /// Whether the value of an attribute of an entry in the scopes entered, which holds in all code
-  /// of its scope, need not be right in all of it.
+  /// Whether the value of an attribute of an entry in the entered scopes may be wrong in a part of
+  /// its scope, although the attribute applies to all of it.
   bool is_stale(const Unit& unit, uint16_t tag, const Attribute& attribute,
                 std::span<const uint8_t> expression) const;
 
@@ -42,7 +42,7 @@ class StaleScopes {
   const AddressMap& map_;
   Lists& ranges_;
   Budget& budget_;
-  /// What is stale in the scopes entered, innermost last; nullptr: nothing. Empty where nothing is
+  /// What is stale in the entered scopes, innermost last; nullptr: nothing. Empty where nothing is
   /// stale in the image.
   std::vector<const StaleValues*> scopes_;
   std::set<StaleValues> known_stale_;

@@ -1,10 +1,10 @@
 // Units and abbreviations (DWARF 5, sections 7.5.1 and 7.5.3).
 //
-// An entry whose code is in several pieces needs ranges in the place of low_pc and high_pc. The
-// sizes of the fields are the same in all entries, so the abbreviation changes, for all entries
-// that use it, and the fields do not: no offset of an entry, of which debug information is full,
-// has to change. LLVM's reader of abbreviations is not used, because it cannot say where fields are
-// without making trees of all entries first.
+// An entry whose code is in several pieces needs ranges instead of low_pc and high_pc. The sizes of
+// the fields are the same in all entries. So the abbreviation changes, for all entries that use it,
+// and the fields do not: no offset of an entry has to change, and debug information is full of such
+// offsets. LLVM's reader of abbreviations is not used, because it cannot say where fields are
+// without building trees of all entries first.
 //
 // Example: "low_pc addr, high_pc data8" becomes "entry_pc addr, ranges sec_offset, padding data4".
 
@@ -390,7 +390,7 @@ void write_declaration(const Declaration& declaration, const dwarf::FormParams& 
       if (attribute.form == dwarf::DW_FORM_implicit_const) out.sleb128(attribute.implicit);
     }
   }
-  // Not a block: dwz knows which attributes have blocks.
+  // Not a block: dwz relies on which attributes have blocks.
   if (left_out != 0) write(next_padding++, dwarf::DW_FORM_string);
   write(0, 0);
 }

@@ -11,15 +11,15 @@
 
 namespace respike {
 
-/// Reads names of symbols. Names may overlap, so that a small file has many long ones: their sum is
-/// limited.
+/// Reads names of symbols. Names may overlap, so a small file can have many long names: their total
+/// length is limited.
 class BoundedNames {
  public:
   BoundedNames(std::span<const uint8_t> file, const std::string& name)
       : name_(name), budget_(4 * file.size() + kLongest) {}
 
-  /// The name at the start of `bytes`, which are at `offset` of the file. Throws Error when there
-  /// is no end of it.
+  /// The name at the start of `bytes`, which are at `offset` of the file. Throws Error when the
+  /// name has no end.
   std::string_view read(std::span<const uint8_t> bytes, uint64_t offset) {
     const auto part = bytes.first(std::min(bytes.size(), kLongest));
     const auto end = std::ranges::find(part, 0);

@@ -1,4 +1,4 @@
-// The table of containers, and the functions of image.h that ask it.
+// The table of containers, and the functions of image.h that use it.
 //
 // Example: a file that starts with "\177ELF" is read by the folder elf/. The reader puts its
 // container into the Image, so that write_image() knows who writes the output.
@@ -50,8 +50,8 @@ const Container& container_of(std::span<const uint8_t> file, const std::string& 
               name);
 }
 
-/// Shows the contents of sections without what binds the image to others. Returns what has to live
-/// as long as the image.
+/// Shows the contents of sections as they were before the image was bound to others. Returns data
+/// that must live as long as the image.
 std::shared_ptr<const void> unbind(Image& image) {
   if (image.container->unbound == nullptr) return nullptr;
   const auto file = image.container->unbound(image);

@@ -1,8 +1,8 @@
 #pragma once
-// What a container has to provide. One folder per container: elf/, pe/, ecoff/.
+// The functions that a container has to provide. One folder per container: elf/, pe/, ecoff/.
 //
-// image.h has the functions that everybody calls. Each looks the container up, by the first bytes
-// of the file in container.cc's table or by Image::container, and passes the call on.
+// image.h has the functions that callers use. Each finds the container, by the first bytes of the
+// file in container.cc's table or by Image::container, and passes the call on.
 
 #include <cstdint>
 #include <memory>
@@ -25,7 +25,8 @@ struct Container {
   std::string_view magic;  // the first bytes of its files
 
   Image (*read)(std::span<const uint8_t> file, const std::string& name);
-  void (*require_rewritable)(const Image& image);  // as in image.h, but for is_instrumented()
+  void (*require_rewritable)(const Image& image);  // as in image.h, without the check of
+                                                   // is_instrumented()
   void (*require_room_for_initializer)(const Image& image);
   AddedSegment (*plan_added_segment)(const Image& image, const AddedMemory& memory);
   std::vector<uint8_t> (*write)(const Image& input, const NewImage& output);
@@ -43,8 +44,8 @@ struct Container {
   NewImports (*add_imports)(const Image& image, std::string_view library,
                             std::span<const std::string_view> functions,
                             uint64_t address) = nullptr;
-  // The file with contents of sections as they are before somebody binds the image to other images;
-  // nullptr: the file is such.
+  // The file with contents of sections as they were before the image was bound to other images;
+  // nullptr: the file was never bound.
   std::shared_ptr<const std::vector<uint8_t>> (*unbound)(const Image& image) = nullptr;
 };
 

@@ -10,14 +10,14 @@
 
 namespace respike {
 
-/// What a rewriter made of a debug file.
+/// The rewriter's changes to a debug file.
 struct NewDebugFile {
   NewImage sections;            // only `replaced`, `dropped_sections` and `added` matter
   std::vector<Symbol> symbols;  // of the output, in its sections
 };
 
-/// For each section of `from` the allocated section of `to` that has its name, equal names in their
-/// order; 0: there is none, or the section is not allocated.
+/// For each section of `from`, the allocated section of `to` with the same name, equal names in
+/// their order; 0: no such section, or the section is not allocated.
 std::vector<uint32_t> match_sections(const Image& from, const Image& to);
 
 /// The bytes of a debug file for `output`: headers of its allocated sections, its notes, the

@@ -1,10 +1,10 @@
-// Questions about an image that need no container.
+// Look-ups in an image that need no container.
 //
 // Addresses are looked up in two ways. section_at answers from an index of the allocated sections
 // sorted by address. A TLS template without contents (.tbss) is not in the index: the sections
-// behind it have its addresses, since a thread's copy is made elsewhere. bytes_at and offset_of ask
+// after it have its addresses, since a thread's copy is made elsewhere. bytes_at and offset_of ask
 // the loaded segments, because a running program sees segments: headers and padding between
-// sections have addresses, too. An image has a handful of loaded segments, so these are searched
+// sections also have addresses. An image has a handful of loaded segments, so these are searched
 // one by one.
 
 #include "optimizer/image/image.h"

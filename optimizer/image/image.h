@@ -1,9 +1,9 @@
 #pragma once
-// A linked executable or shared library, neutral of container and machine.
+// A linked executable or shared library, independent of container and machine.
 //
-// A reader turns the container's numbers into kinds and properties: the core asks nothing else. The
-// numbers themselves are kept in fields called `raw`: only the folder of the container reads them,
-// and its writer passes them on.
+// A reader turns the container's numbers into kinds and properties, and the core uses nothing else.
+// The numbers themselves are kept in fields called `raw`: only the folder of the container reads
+// them, and its writer passes them on.
 
 #include <cstdint>
 #include <filesystem>
@@ -54,7 +54,7 @@ struct Section {
   bool executable() const { return (properties & kExecutable) != 0; }
   bool writable() const { return (properties & kWritable) != 0; }
   bool thread_local_storage() const { return (properties & kThreadLocal) != 0; }
-  /// Each thread gets memory of its own for the section, and the image has none.
+  /// Each thread gets its own memory for the section; the image has no memory for it.
   bool is_template_only() const { return thread_local_storage() && kind == Kind::zero; }
   bool holds_program_data() const { return kind == Kind::contents; }
   bool contains(uint64_t a) const { return a >= address && a - address < size; }
@@ -97,19 +97,19 @@ struct Symbol {
   Type type = Type::none;
   uint8_t raw = 0;         // container's number of type and binding; 0 in a new symbol
   uint8_t visibility = 0;  // container's number
-  bool local : 1 = false;  // only its own object could name it
-  /// Bytes from `value` to a second entry, behind the code that computes gp; 0: there is none.
+  bool local : 1 = false;  // only its own object can name it
+  /// Bytes from `value` to a second entry, after the code that computes gp; 0: no second entry.
   uint8_t local_entry : 7 = 0;
 
-  /// From kReserved on: the symbol is in no section, as an absolute number is; the container's own
-  /// numbers.
+  /// From kReserved on: the symbol is in no section, for example an absolute number; these are the
+  /// container's own numbers.
   static constexpr uint32_t kUndefined = 0, kReserved = 0xffff0000;
   bool defined_in_section() const { return section != kUndefined && section < kReserved; }
 };
 
 /// A relocation kept by the linker (--emit-relocs) or for the dynamic linker. `symbol` indexes
-/// Image::symbols or Image::dynamic_symbols. Addends of kept relocations against section symbols
-/// are not to be trusted: the linker leaves the input section's offset in them.
+/// Image::symbols or Image::dynamic_symbols. Do not trust addends of kept relocations against
+/// section symbols: the linker leaves the input section's offset in them.
 struct Relocation {
   uint64_t address = 0;
   int64_t addend = 0;
@@ -125,16 +125,16 @@ struct RelocationTable {
   std::vector<Relocation> relocations;
 };
 
-/// Relocations the dynamic linker applies, in file order. A packed table has addresses only: the
-/// dynamic linker adds the load address to the words there. The reader takes the words for addends;
-/// the writer has nothing to write but the words, which are data.
+/// Relocations that the dynamic linker applies, in file order. A packed table has only addresses:
+/// the dynamic linker adds the load address to the words there. The reader takes the words for
+/// addends; the writer writes only the words, which are data.
 struct DynamicRelocationTable {
   uint32_t section = 0;
   bool packed = false;
   std::vector<Relocation> relocations;
 };
 
-/// A number that the image tells the dynamic linker.
+/// A number that the image passes to the dynamic linker.
 struct LoaderEntry {
   enum class Kind : uint8_t {
     other,
@@ -152,7 +152,7 @@ struct LoaderEntry {
   bool operator==(const LoaderEntry&) const = default;
 };
 
-/// By which standard procedures of an image call each other: some machines have several.
+/// The standard by which procedures of an image call each other: some machines have several.
 enum class CallingStandard : uint8_t { unix_systems, windows };
 
 class Image {
@@ -165,17 +165,18 @@ class Image {
   MachineId machine{};
   CallingStandard calling_standard = CallingStandard::unix_systems;
   Kind kind = Kind::executable;
-  /// Symbols name every procedure. If not, calls and addresses of code tell where procedures start.
+  /// Symbols name every procedure. If not, calls and addresses of code show where procedures start.
   bool names_procedures = true;
-  uint64_t base = 0;               // the address that RelocationRole::image_relative32 counts from
+  uint64_t base = 0;               // the base of RelocationRole::image_relative32
   uint64_t section_alignment = 1;  // loaders want the address of every added section to be a
                                    // multiple of this
   bool dynamic = false;            // has a dynamic section
   uint64_t entry = 0;
   std::span<const uint8_t> file;  // all bytes
-  uint64_t loaded_end = 0;        // offset in the file behind headers, segments, loaded sections
-  /// What lies behind all that the format describes, for example the archive of a self-extracting
-  /// program, which looks for the archive behind its own image or at the end of its file.
+  uint64_t loaded_end = 0;        // offset in the file after headers, segments, loaded sections
+  /// The bytes after everything that the format describes, for example the archive of a
+  /// self-extracting program. Such a program looks for its archive after its own image or at the
+  /// end of its file.
   std::span<const uint8_t> appended;
   std::vector<Section> sections;  // [0] is the null section
   std::vector<Segment> segments;
@@ -190,7 +191,7 @@ class Image {
   const Section* section_at(uint64_t address) const;
   /// `size` bytes of the loaded image at `address`; nullopt unless the file holds all of them.
   std::optional<std::span<const uint8_t>> bytes_at(uint64_t address, uint64_t size) const;
-  /// Offset in the file of an address; nullopt when the file does not hold it.
+  /// Offset in the file of an address; nullopt when the file does not hold the address.
   std::optional<uint64_t> offset_of(uint64_t address) const;
   const Section* section_named(std::string_view name) const;
 
@@ -225,7 +226,7 @@ struct NewImage {
   struct AddedSection {
     std::string name;
     Section::Kind kind = Section::Kind::contents;
-    uint8_t properties = 0;  // of Section::Property; allocated ones lie in the added segment
+    uint8_t properties = 0;  // of Section::Property; if allocated, in the added segment
     uint64_t address = 0;
     uint64_t alignment = 1;
     std::vector<uint8_t> contents;
@@ -241,23 +242,22 @@ struct NewImage {
     uint64_t address = 0;
     std::vector<uint8_t> contents;  // may have another size than before
   };
-  /// Sections that now lie in the added segment (.eh_frame and its like, tables of dynamic
+  /// Sections that move into the added segment (.eh_frame and similar sections, tables of dynamic
   /// symbols), in address order.
   std::vector<MovedSection> moved;
 
   uint64_t entry = 0;
   std::vector<Symbol> symbols;  // input order, new local symbols before the first global symbol
-  std::vector<Symbol> dynamic_symbols;  // input order; new ones behind, see dynamic_tables.h
-  std::vector<RelocationTable>
-      relocations;  // complete; `symbol` indexes `symbols` above.
-                    // A table with section == 0 gets a new section named after its target (an added
-                    // section's index is sections.size() + its position in `added`).
+  std::vector<Symbol> dynamic_symbols;  // input order, then new ones; see dynamic_tables.h
+  /// Complete; `symbol` indexes `symbols` above. A table with section == 0 gets a new section named
+  /// after its target (an added section's index is sections.size() + its position in `added`).
+  std::vector<RelocationTable> relocations;
   std::vector<DynamicRelocationTable> dynamic_relocations;
   /// New values. An initializer that the input lacks takes a spare entry.
   std::vector<std::pair<LoaderEntry::Kind, uint64_t>> loader_changes;
   struct ReplacedSection {
     uint32_t section = 0;
-    std::vector<uint8_t> contents;  // as they stand in the file, see packed_contents()
+    std::vector<uint8_t> contents;  // as stored in the file, see packed_contents()
   };
   std::vector<ReplacedSection> replaced;   // not allocated: debug sections
   std::vector<uint32_t> dropped_sections;  // not allocated: debug sections that would be stale
@@ -275,15 +275,16 @@ struct AddedSegment {
   bool hides_notes = false;        // the program header of notes has to make room for the segment's
   std::vector<std::string> losses;  // what every output of the image lacks, a sentence each
 
-  /// Where tables may start, behind new code that ends at `code_end`.
+  /// Where tables may start, after new code that ends at `code_end`.
   uint64_t tables_address(uint64_t code_end) const {
     return align_up(code_end, tables_alignment) + before_tables;
   }
 };
 
 /// Zeroed memory by which the last writable segment is extended; none when `size` is 0. Where
-/// another segment follows, as in an output of Respike, the memory gets a segment of its own behind
-/// everything, also behind the added segment, whose size is not known when it is planned.
+/// another segment follows, as in an output of Respike, the memory gets a segment of its own after
+/// everything else, even after the added segment, whose size is not known when the memory is
+/// planned.
 struct AddedMemory {
   uint64_t size = 0;  // bytes
   uint64_t alignment = 1;

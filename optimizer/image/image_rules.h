@@ -1,5 +1,5 @@
 #pragma once
-// Rules that loaders, unwinders and debuggers rely on, and that only their sources say.
+// Rules that loaders, unwinders and debuggers rely on, and that only their sources state.
 //
 // Each rule is a small function with its source: rules of loaders are with their container
 // (elf/loader_rules.cc), rules of unwinders with their formats (unwind/). check/broken_rules.h

@@ -1,5 +1,5 @@
 #pragma once
-// Functions that an image imports from libraries by tables of its own, where the container has such
+// Functions that an image imports from libraries by separate tables, where the container has such
 // tables. (ELF's dynamic relocations are in the Image itself.)
 
 #include <cstdint>
@@ -17,8 +17,7 @@ namespace respike {
 /// long as the image.
 std::vector<std::pair<uint64_t, std::string_view>> import_slots(const Image& image);
 
-/// Import tables with more functions than before. The first bytes are what the headers have to
-/// refer to.
+/// Import tables with more functions than before. The headers have to refer to the first bytes.
 struct NewImports {
   std::vector<uint8_t> contents;
   std::vector<uint64_t> slots;  // addresses of the new functions' slots, which are in `contents`

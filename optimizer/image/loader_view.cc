@@ -1,7 +1,7 @@
-// Maps files, and asks the container of each for what its loader reads.
+// Maps files, and asks each file's container for the parts that its loader reads.
 //
-// Example: a file that starts with "MZ" is read by pe/loader_view.cc, every other one by
-// elf/loader_view.cc, which says what is wrong with a file that is neither.
+// Example: pe/loader_view.cc reads a file that starts with "MZ". elf/loader_view.cc reads every
+// other file, and reports what is wrong with a file that is neither.
 
 #include "optimizer/image/loader_view.h"
 
@@ -63,7 +63,7 @@ LoaderView view_of(std::span<const uint8_t> bytes, const std::string& name) {
 }
 
 std::optional<FileMachine> file_machine_of(const std::filesystem::path& path) {
-  constexpr size_t kShortest = 64;  // bytes of files that are images; all that tell the machine
+  constexpr size_t kShortest = 64;  // least size of an image; these bytes identify the machine
   std::array<uint8_t, kShortest> bytes;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// Notes: contents with a type, by an owner. The form is ELF's; Respike's own notes have it in any
+// Notes: contents with a type and an owner. The form is ELF's; Respike's own notes have it in any
 // container.
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace respike {
 
 /// The contents of the first note of `type` by `owner` in a note section with `alignment`; nullopt
-/// when there is none or the notes are damaged before it.
+/// when there is no such note or the notes before it are damaged.
 std::optional<std::span<const uint8_t>> find_note(std::span<const uint8_t> notes,
                                                   uint64_t alignment, std::string_view owner,
                                                   uint32_t type);

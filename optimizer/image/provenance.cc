@@ -2,8 +2,8 @@
 // Numbers are LEB128, addresses of fragments are differences in ascending order, so that a
 // scattered image of 100,000 fragments needs about half a megabyte.
 //
-// Facts that later versions of Respike added stand at the end: a reader of an older note finds them
-// absent, and an older Respike leaves them unread. The version is for changes of any other kind.
+// Facts that later versions of Respike added are at the end: a reader of an older note finds them
+// absent, and an older Respike does not read them. The version is for changes of any other kind.
 
 #include "optimizer/image/provenance.h"
 
@@ -156,7 +156,7 @@ std::optional<Provenance> read_provenance(const Image& image) {
       value.entry = previous += descriptor.uleb128();
       value.gp = value.entry + static_cast<uint64_t>(descriptor.sleb128());
     }
-    // The rest was added later.
+    // Later versions added the rest.
     if (!descriptor.at_end()) result.dead_ends = read_addresses(descriptor);
     for (uint64_t count = descriptor.at_end() ? 0 : descriptor.uleb128(); count != 0; --count)
       result.hot_parts.push_back(read_hot_parts(descriptor));

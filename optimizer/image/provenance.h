@@ -1,6 +1,6 @@
 #pragma once
 // The note that Respike leaves in its outputs: which fragments belong to which procedure, and
-// whether an image was instrumented. A section without addresses, so that `strip` may take it away.
+// whether an image was instrumented. It is a section without addresses, so `strip` may remove it.
 
 #include <cstdint>
 #include <optional>
@@ -42,8 +42,8 @@ struct Provenance {
   std::vector<uint64_t> dead_ends;  // places where code follows a call that does not return to it;
                                     // ascending
 
-  /// The hot parts that hot-cold optimization made: it changes instructions, and from the hot parts
-  /// a comparison finds out for itself what became of them.
+  /// The hot parts that hot-cold optimization made. It changes instructions; from the hot parts a
+  /// comparison finds out on its own what became of these instructions.
   struct HotPart {
     uint64_t entry = 0;            // of a procedure of the input
     std::vector<uint64_t> blocks;  // their numbers, ascending: blocks of the input come first

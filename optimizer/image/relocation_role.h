@@ -1,5 +1,5 @@
 #pragma once
-// What relocations say, in any container on any machine.
+// The meaning of relocations, for any container and any machine.
 
 #include <cstdint>
 
@@ -15,10 +15,10 @@ enum class RelocationRole : uint8_t {
   gp_high,
   gp_low,
   gp_relative16,  // a 16-bit gp offset in an instruction: reaches data only
-  gp_offset,      // an instruction, perhaps a long one, that adds to gp: reaches code, too
+  gp_offset,      // an instruction, perhaps a long one, that adds to gp: also reaches code
   absolute,       // an address in an instruction: reaches data only
   address_high,   // upper half of an address in an instruction; nothing marks the lower halves.
-                  // Symbol and addend are the address, or 0 where the file does not say it.
+                  // Symbol and addend are the address, or 0 where the file lacks it.
   gp_load,        // pair of instructions that compute gp; addend: distance to the second
   got_load,       // loads the slot of the global offset table at gp + field
   address64,

@@ -1,3 +1,7 @@
+// Writes an image again as a rewriting without changes that keeps no relocations. The writer then
+// leaves out the relocation sections, and everything else stays. Example: .rela.text of a library
+// linked with --emit-relocs is dropped, .rela.dyn, which the dynamic linker reads, stays.
+
 #include "optimizer/image/without_relocations.h"
 
 #include "optimizer/image/container.h"

@@ -8,9 +8,9 @@
 
 namespace respike {
 
-/// The image without relocations that no loader reads; everything else stays, its symbols included,
-/// and `strip` finds nothing that needs these any more. Nobody can rewrite the image again. The
-/// build id is another one. An image whose container keeps no such relocations stays as it is.
+/// The image without relocations that no loader reads. Everything else stays, including its
+/// symbols, and `strip` finds no more uses of these. The image cannot be rewritten again. It gets
+/// another build-id. An image whose container keeps no such relocations stays as it is.
 ///
 /// Example: `strip --strip-unneeded`, which Debian's packages use for libraries, keeps .rela.text
 /// and all symbols that .rela.text names: libjq has 538,536 bytes, and 347,544 without them.

@@ -1,13 +1,13 @@
 // Puts finished outputs in their places, all or nothing.
 //
-// The bytes go to a temporary file in the directory of the target, which a rename then puts in
-// place: whoever looks at the target sees the old file or the new one. Several outputs are renamed
-// when all of them are complete. Any failure removes the temporary files; signals that would end
-// the process wait meanwhile. Only SIGKILL leaves a temporary file behind. Bits that lend the
-// owner's identity (setuid) are not copied, since the owner of the output is the caller.
+// The bytes go to a temporary file in the directory of the target, and a rename puts the file in
+// place: readers of the target see the old file or the new one. Several outputs are renamed when
+// all of them are complete. Any failure removes the temporary files; signals that would end the
+// process wait meanwhile. Only SIGKILL leaves a temporary file behind. Bits that lend the owner's
+// identity (setuid) are not copied, since the caller becomes the owner of the output.
 //
 // Limit: when a rename fails, which after all these checks takes interference by another process,
-// the outputs renamed before it are in place.
+// the outputs renamed before it stay in place.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -77,15 +77,15 @@ class TemporaryFile {
   int descriptor_ = -1;
 };
 
-/// The mode that open(2) would give a new file: the mask can only be read by setting it.
+/// The mode that open(2) would give a new file. The mask can be read only by setting it.
 mode_t mode_of_new_files() {
   const mode_t mask = umask(0);
   umask(mask);
   return 0666 & ~mask;
 }
 
-/// The file that is to be replaced. A link stays a link: its target is replaced, whether it exists
-/// or not.
+/// The file that is to be replaced. A link stays a link: its target is replaced, or created if it
+/// does not exist.
 std::filesystem::path target_of(const std::filesystem::path& name) {
   constexpr int kMostLinks = 40;  // as in Linux
   std::error_code error;

@@ -4,14 +4,15 @@
 // differ, and lifting asks that for every relocation, symbol and branch target.
 //
 // Idea: a bit vector with ranks (Jacobson, Space-efficient static trees and graphs, FOCS 1989). One
-// bit per byte of code says where instructions start. Each word of 64 bits has the number of bits
-// in the words before it. The number of an instruction is its word's count plus the bits below its
-// own bit; the address of a number is found by a binary search for the word and a walk through the
-// word's bits. Next and previous are the bits beside an address's own; where the section ends, they
-// go by way of numbers. Bits and ranks together take 1.5 bits per byte of code.
+// bit per byte of code marks the starts of instructions. Each word of 64 bits has the number of
+// bits in the words before it. The number of an instruction is its word's count plus the number of
+// bits below its own bit; the address of a number is found by a binary search for the word and a
+// walk through the word's bits. Next and previous are the neighbours of an address's bit; at the
+// end of a section they are found through numbers. Bits and ranks together take 1.5 bits per byte
+// of code.
 //
 // Example: lengths 1, 5, 2 at 0x1000 set bits 0, 1, 6 and, for the end, 8: the number of 0x1006 is
-// 2, of 0x1008 it is 3.
+// 2, that of 0x1008 is 3.
 
 #include "optimizer/ir/code_map.h"
 
@@ -32,7 +33,7 @@ unsigned select(uint64_t word, uint64_t n) {
   return static_cast<unsigned>(std::countr_zero(word));
 }
 
-/// The last bit set at or before bit `at`; nullopt: there is none.
+/// The last bit set at or before bit `at`; nullopt: no such bit.
 std::optional<uint64_t> last_bit(std::span<const uint64_t> words, uint64_t at) {
   uint64_t number = at / kBits;
   uint64_t word = words[number] & (~uint64_t{0} >> (kBits - 1 - at % kBits));
@@ -41,7 +42,7 @@ std::optional<uint64_t> last_bit(std::span<const uint64_t> words, uint64_t at) {
   return number * kBits + (kBits - 1 - static_cast<unsigned>(std::countl_zero(word)));
 }
 
-/// The first bit set behind bit `at`; nullopt: there is none.
+/// The first bit set after bit `at`; nullopt: no such bit.
 std::optional<uint64_t> first_bit_behind(std::span<const uint64_t> words, uint64_t at) {
   uint64_t number = at / kBits;
   uint64_t word = words[number] & ~(~uint64_t{0} >> (kBits - 1 - at % kBits));
@@ -57,7 +58,7 @@ CodeMap::CodeMap(std::span<const Lengths> sections) : groups_{.bytes = 0, .slots
   for (const Lengths& from : sections) {
     Section section;
     section.start = section.end = from.start;
-    // The end of a section and the start of a section that follows at once are one place.
+    // The end of a section and the start of a section directly after it are one place.
     const bool adjacent = !sections_.empty() && sections_.back().end == from.start;
     section.first = adjacent ? count - 1 : count;
     for (const uint8_t length : from.lengths) {

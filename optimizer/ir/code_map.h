@@ -1,6 +1,6 @@
 #pragma once
-// Where instructions stand in memory. Code that needs the instruction before an address, behind it
-// or at it asks the map, instead of doing arithmetic on addresses.
+// Where instructions are in memory. Code that needs the instruction before, after or at an address
+// asks the map, instead of doing arithmetic on addresses.
 
 #include <cstdint>
 #include <span>
@@ -8,25 +8,25 @@
 
 namespace respike {
 
-/// How instructions stand in memory on a machine. A group is what a branch can lead to: a word, a
-/// bundle, or an instruction of variable length. Groups of a fixed size start at multiples of it
-/// and hold `slots` instructions each; the address of an instruction is its group's address plus
-/// its number in the group.
+/// How a machine places instructions in memory. A group is what a branch can lead to: a word, a
+/// bundle, or an instruction of variable length. Groups of a fixed size start at multiples of that
+/// size and hold `slots` instructions each; the address of an instruction is its group's address
+/// plus its number in the group.
 struct CodeGroups {
-  unsigned bytes = 4;  // 0: each instruction is a group, as long as it happens to be
+  unsigned bytes = 4;  // 0: each instruction is a group of its own length
   unsigned slots = 1;
 
   constexpr bool fixed() const { return bytes != 0; }
-  /// What sizes and addresses of groups are multiples of.
+  /// Sizes and addresses of groups are multiples of this.
   constexpr unsigned alignment() const { return fixed() ? bytes : 1; }
   bool operator==(const CodeGroups&) const = default;
 };
 
 /// Finds instructions by address. Instructions are numbered in the order of their addresses; only
-/// differences of numbers mean something. Groups of a fixed size take no memory, and all questions
-/// are arithmetic; such a map answers for every address. With variable length the map holds one bit
-/// for each byte of the sections, and answers for addresses inside of them; next() and previous()
-/// answer for their ends, too.
+/// differences of numbers are meaningful. With groups of a fixed size the map takes no memory,
+/// computes all answers, and answers for every address. With variable length it holds one bit for
+/// each byte of the sections, and answers for addresses inside them; next() and previous() also
+/// answer for their ends.
 ///
 /// Example: lengths 1, 5, 2 at 0x1000: holds(0x1001), next(0x1001) == 0x1006,
 /// previous(0x1006) == 0x1001, index(0x1006) - index(0x1000) == 2.
@@ -52,7 +52,7 @@ class CodeMap {
     return fixed() ? address % groups_.bytes == 0 : starts_instruction(address);
   }
 
-  /// The start of the group that holds `address`, and the start of the group behind it.
+  /// The start of the group that holds `address`, and the start of the group after it.
   uint64_t group(uint64_t address) const {
     return fixed() ? address - address % groups_.bytes : variable_start(address);
   }
@@ -63,7 +63,7 @@ class CodeMap {
   uint64_t previous_group(uint64_t group) const {
     return fixed() ? group - groups_.bytes : previous(group);
   }
-  /// Which instruction of its group starts at `address`.
+  /// The number, within its group, of the instruction at `address`.
   unsigned slot(uint64_t address) const {
     return fixed() ? static_cast<unsigned>(address % groups_.bytes) : 0;
   }
@@ -79,7 +79,7 @@ class CodeMap {
     return fixed() ? index / groups_.slots * groups_.bytes + index % groups_.slots
                    : variable_address(index);
   }
-  /// The address of the instruction behind, or before, the instruction at `address`.
+  /// The address of the instruction after, or before, the instruction at `address`.
   uint64_t next(uint64_t address) const {
     return fixed() ? this->address(index(address) + 1) : variable_next(address);
   }
@@ -92,18 +92,19 @@ class CodeMap {
   unsigned largest_group() const { return fixed() ? groups_.bytes : largest_; }
 
  private:
-  /// Of a section with variable length: bit b of words[w] says that an instruction starts at byte
-  /// 64 * w + b. The end of a section counts as an instruction, so that it has a number of its own.
+  /// A section with variable length: bit b of words[w] says that an instruction starts at byte 64 *
+  /// w + b. The end of a section counts as an instruction, so it has a number of its own.
   struct Section {
     uint64_t start = 0;
     uint64_t end = 0;
     uint64_t first = 0;           // number of the first instruction
-    std::vector<uint64_t> words;  // covers the end, too
-    std::vector<uint32_t> ranks;  // of each word: bits set in those before
+    std::vector<uint64_t> words;  // including the end
+    std::vector<uint32_t> ranks;  // of each word: bits set in the words before it
   };
 
   bool fixed() const { return groups_.fixed(); }
-  const Section* section_at(uint64_t address) const;  // the last that starts at or before it
+  const Section* section_at(uint64_t address) const;  // the last section that starts at or before
+                                                      // it
   bool starts_instruction(uint64_t address) const;
   uint64_t variable_index(uint64_t address) const;
   uint64_t variable_address(uint64_t index) const;

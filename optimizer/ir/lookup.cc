@@ -14,7 +14,7 @@ BlockNumbers::BlockNumbers(const Program& program) {
 }
 
 std::pair<ProcedureId, BlockId> BlockNumbers::at(uint32_t number) const {
-  // Of procedures without blocks, which have the same first number, the last one in question.
+  // Procedures without blocks share their first number with the next procedure: take the last one.
   const auto next = std::upper_bound(first_.begin(), first_.end(), number);
   return {static_cast<ProcedureId>(next - first_.begin() - 1), number - *std::prev(next)};
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Questions about code that many passes ask. Example: the last instruction of block 3 calls `f`;
-// branch_of() gives the Reference that names `f`, and BlockNumbers the number of the block among
+// Questions about code that many passes ask. Example: the last instruction of block 3 calls `f`.
+// branch_of() returns the Reference that names `f`, and BlockNumbers the number of the block among
 // all blocks of the program.
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace respike {
 
 /// One flat numbering of all blocks of a program, for tables with an entry per block: first the
-/// blocks of procedure 0, then those of procedure 1. Stays right until blocks are added.
+/// blocks of procedure 0, then those of procedure 1. Valid until blocks are added.
 class BlockNumbers {
  public:
   BlockNumbers() = default;
@@ -23,7 +23,7 @@ class BlockNumbers {
     return first_[procedure] + block;
   }
   uint32_t count() const { return first_.back(); }
-  /// The block that has a number. Binary search.
+  /// The block with a given number. Binary search.
   std::pair<ProcedureId, BlockId> at(uint32_t number) const;
 
  private:
@@ -46,20 +46,20 @@ inline const CodePointer* pointer_at(const Program& program, uint64_t address) {
   return &*found;
 }
 
-/// What an instruction refers to; nullptr when it has no reference. The index of the reference has
-/// to be right: a program that lift() did not make is checked by find_violation() first.
+/// The Reference of an instruction; nullptr when it has none. The index of the reference has to be
+/// right: for a program that lift() did not make, find_violation() checks this first.
 inline const Reference* reference_of(const Procedure& procedure, const Instruction& instruction) {
   if (!instruction.has_reference()) return nullptr;
   return &procedure.references[static_cast<uint32_t>(instruction.immediate)];
 }
 
-/// Where a direct branch or call leads that has no edge; nullptr for other instructions.
+/// The target of a direct branch or call that has no edge; nullptr for other instructions.
 inline const Reference* branch_of(const Procedure& procedure, const Instruction& last) {
   const Reference* reference = reference_of(procedure, last);
   return reference != nullptr && reference->kind == ReferenceKind::branch ? reference : nullptr;
 }
 
-/// Half of the number by which code loads its gp.
+/// Whether the reference is half of the number by which code loads its gp.
 inline bool is_gp_load(ReferenceKind kind) {
   return kind == ReferenceKind::gp_load_high || kind == ReferenceKind::gp_load_low;
 }
@@ -73,14 +73,14 @@ inline unsigned pointer_size(ReferenceKind kind) {
   return kind == ReferenceKind::address64 || kind == ReferenceKind::pc_relative64 ? 8 : 4;
 }
 
-/// How many instructions of code a block has.
+/// The number of instructions of a block, without pseudo-instructions.
 inline uint64_t count_instructions(const BasicBlock& block) {
   uint64_t count = 0;
   for (const Instruction& instruction : block.instructions) count += !instruction.is_pseudo();
   return count;
 }
 
-/// The unwind state behind the last instruction of a block.
+/// The unwind state after the last instruction of a block.
 inline uint32_t state_at_end(const BasicBlock& block) {
   uint32_t state = block.cfi_state;
   for (const Instruction& instruction : block.instructions)

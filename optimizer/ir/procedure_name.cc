@@ -1,5 +1,7 @@
-// Finds procedures by the names that users give. Example: of two procedures `init`, "init" names
-// both, and "init@1139" the one at 0x1139.
+// Reads and makes names of procedures, and finds procedures by the names that users give. Example:
+// split_addressed_name("init@0x120000460") gives the name "init" and the address 0x120000460;
+// "memcpy@GLIBC_2.14" has no hexadecimal number after its last @, so it is a plain name. Of two
+// procedures `init`, "init" names both.
 
 #include "optimizer/ir/procedure_name.h"
 

@@ -69,7 +69,7 @@ enum class ReferenceKind : uint8_t {
   gp_load_low,       // lower half of the same; shares the Reference of its upper half
   gp_offset,         // target - gp; both parts of a long instruction refer to it
   pc_high,           // upper half of target - place; the base register holds place
-  pc_low,            // lower half of the same, in the instruction behind it
+  pc_low,            // lower half of the same, in the next instruction
   address_high,      // upper half of target
   address_low,       // lower half of the same
   address64,         // data: target
@@ -97,7 +97,7 @@ struct CodeLocation {
   bool operator==(const CodeLocation&) const = default;
 };
 
-/// Whether the place is one of a procedure's block.
+/// Whether the place belongs to a block of a procedure.
 inline bool names_block(const CodeLocation& location) {
   return location.where == CodeLocation::Where::block_start ||
          location.where == CodeLocation::Where::return_point;
@@ -135,7 +135,7 @@ struct BasicBlock {
     kGluedToNext = 1,   // its fall-through successor must follow it in memory
     kAddressTaken = 2,  // a code pointer or another procedure refers to it
     kLandingPad = 4,
-    kEntry = 8,      // control enters the procedure here from outside
+    kEntry = 8,      // control enters the procedure here
     kMayLeave = 16,  // its indirect jump may lead out of the procedure
     kHotCopy = 32,   // of a procedure that hot-cold optimization split: in the hot part, or a stub
   };
@@ -164,7 +164,7 @@ static_assert(sizeof(BasicBlock) == 56);  // images have millions
 /// What the C++ runtime does when the call of a block throws (an LSDA call-site record).
 struct CallSite {
   uint32_t lsda = 0;            // index of UnwindTables::lsdas
-  BlockId landing_pad = kNone;  // kNone: no landing pad, unwinding goes on
+  BlockId landing_pad = kNone;  // kNone: no landing pad, unwinding continues
   uint64_t action = 0;     // the record's action field: 0, or 1 + an offset of the action table
   bool terminate = false;  // no record covers the call: std::terminate
 
@@ -174,8 +174,8 @@ struct CallSite {
 struct JumpTable {
   uint64_t address = 0;  // of its first entry
   uint32_t entries = 0;
-  /// The block at whose end the only jump is that uses the table; the jump uses no table that other
-  /// jumps may use. kNone: that is not certain.
+  /// The block that ends in the only jump that uses the table; that jump uses no table that other
+  /// jumps may use. kNone: not certain.
   BlockId jump = kNone;
 };
 
@@ -183,7 +183,7 @@ struct Procedure {
   enum class State : uint8_t {
     movable,
     pinned,  // understood, but stays at its address, such as start-up code; not counted as opaque
-    opaque,  // not understood: stays, unchanged but for fields that refer to moved code
+    opaque,  // not understood: stays; only fields that refer to moved code change
   };
 
   std::string name;
@@ -192,8 +192,8 @@ struct Procedure {
   std::optional<uint64_t> gp;
   State state = State::movable;
   bool returns = true;  // false: no call of it ever returns
-  /// It follows no calling standard, and control may leave its calls to other places than behind
-  /// them. Example: OCaml's code.
+  /// It follows no calling standard, and a call in it may continue at other places than after the
+  /// call. Example: OCaml's code.
   bool nonstandard = false;
   bool enclosed = false;  // it is a part of Program::enclosure
   std::string reason;     // why it is pinned or opaque: a clause for reports
@@ -206,7 +206,7 @@ struct Procedure {
   bool movable() const { return state == State::movable; }
 };
 
-/// A contiguous piece of input code: blocks [first_block, end_block) of a procedure. A procedure
+/// A contiguous range of input code: blocks [first_block, end_block) of a procedure. A procedure
 /// has several ranges when the compiler or an earlier rewriting split it.
 struct CodeRange {
   uint64_t start = 0;  // addresses, half-open
@@ -219,19 +219,19 @@ struct CodeRange {
 };
 
 /// Finds ranges by address in about constant time. The code is cut into equal pieces, a few for
-/// each range; the index knows where the ranges of a piece begin.
+/// each range; the index knows where the ranges of each piece begin.
 class RangeIndex {
  public:
   RangeIndex() = default;  // searches all ranges
   explicit RangeIndex(std::span<const CodeRange> ranges);
 
-  /// How many of the ranges, the same as those of the index, start at `address` or before.
+  /// How many of the ranges start at `address` or before. `ranges` must be those of the index.
   size_t starts_up_to(std::span<const CodeRange> ranges, uint64_t address) const;
 
  private:
   uint64_t start_ = 0;           // of the first range
   unsigned shift_ = 0;           // a piece has 2^shift_ bytes
-  std::vector<uint32_t> first_;  // per piece, and behind the last: how many ranges start before
+  std::vector<uint32_t> first_;  // per piece, and after the last: how many ranges start before it
 };
 
 /// The last callee of an indirect call, in a profiled run.
@@ -243,10 +243,11 @@ struct ObservedCall {
   bool operator==(const ObservedCall&) const = default;
 };
 
-/// Code that the program finds by its two ends, which words of data hold: nothing else may lie in
-/// between, and no part of it elsewhere. So its procedures move together, or not at all.
+/// Code that the program finds by its two ends, which words of data hold. Nothing else may be
+/// between the ends, and no part of the code elsewhere. So its procedures move together, or not at
+/// all.
 struct Enclosure {
-  uint64_t start = 0, end = 0;  // addresses of the input, half-open; equal: there is none
+  uint64_t start = 0, end = 0;  // addresses of the input, half-open; equal: no enclosure
 
   bool holds(uint64_t address) const { return address >= start && address < end; }
 };
@@ -254,18 +255,18 @@ struct Enclosure {
 struct Program {
   const Image* image = nullptr;
   const Machine* machine = nullptr;
-  CodeMap map;                             // where the input's instructions stand
+  CodeMap map;                             // where the input's instructions are
   uint64_t origin_base = 0;                // lowest address of executable code
   std::vector<Procedure> procedures;       // in the order of their entries' addresses
   std::vector<CodeRange> ranges;           // in address order
   RangeIndex range_index;                  // of `ranges`, once these are fixed
   std::vector<CodePointer> code_pointers;  // in address order
-  std::vector<std::pair<ProcedureId, ProcedureId>> falls_into;  // control runs from one's end into
-                                                                // the other; sorted
-  /// The first has a branch to the second that reaches only what is near; sorted.
+  std::vector<std::pair<ProcedureId, ProcedureId>> falls_into;  // control falls from the end of the
+                                                                // first into the second; sorted
+  /// The first has a branch to the second that reaches only near targets; sorted.
   std::vector<std::pair<ProcedureId, ProcedureId>> near_branches;
   /// Addresses outside of all procedures, half-open, whose bytes stay: data that something refers
-  /// to, and what code that is not understood may run through.
+  /// to, and bytes that code that is not understood may run through.
   std::vector<std::pair<uint64_t, uint64_t>> kept;
   Enclosure enclosure;
   std::vector<uint64_t> gp_values;
@@ -287,8 +288,8 @@ Program copy_of(const Program& program);
 /// `table.entries` where not all words of the table are code pointers in a row. Binary search.
 std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& table);
 
-/// Pins code into which control runs from code that stays in place, or to which a short branch
-/// leads from there, once it is known what stays; and the enclosure, if a part of it stays.
+/// Pins code that control falls into, or reaches by a short branch, from code that stays in place.
+/// Also pins the enclosure, if a part of it stays. Call this once it is known which code stays.
 void pin_followers(Program& program);
 
 /// The range that holds an address, an index of Program::ranges, or kNone.
@@ -297,19 +298,19 @@ uint32_t range_at(const Program& program, uint64_t address);
 /// The block that starts at an address of the input, or nullopt. Binary search in its range.
 std::optional<CodeLocation> block_at(const Program& program, uint64_t address);
 
-/// Where code may start: its address modulo `alignment` is `phase`.
+/// Where code may start: at addresses that are `phase` modulo `alignment`.
 struct Start {
   uint32_t alignment = 4;  // bytes, a power of two
   uint32_t phase = 0;      // bytes, whole groups
 
-  /// The first such address, from `at` on.
+  /// The first such address at or after `at`.
   uint64_t from(uint64_t at) const { return at + ((phase - at) & (uint64_t{alignment} - 1)); }
 };
 
 /// The order of code in the output. Fragments are placed in the order of the vector; the blocks of
 /// a fragment are contiguous. Every block of every movable procedure is in exactly one fragment;
-/// pinned and opaque procedures are not listed. The first fragment that holds block 0 carries the
-/// procedure's name, the others are named after it.
+/// pinned and opaque procedures are not listed. The first fragment that holds block 0 has the
+/// procedure's name; the other fragments are named after the procedure.
 struct Layout {
   struct Fragment {
     ProcedureId procedure = kNone;

@@ -1,3 +1,11 @@
+// Finds or makes unwind states with a deeper stack.
+//
+// Code that lowers the stack pointer inside a procedure, such as a probe that saves registers,
+// needs the state of its surroundings with a larger CFA offset. Each pair of a state and a depth is
+// made once. Example: for the state "CFA = sp + 16" and 32 bytes the result is "CFA = sp + 48",
+// with the same rules, since places of saved registers are relative to the CFA. A state whose CFA
+// is not relative to the stack pointer stays as it is.
+
 #include "optimizer/ir/unwind.h"
 
 namespace respike {

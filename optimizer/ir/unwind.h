@@ -2,9 +2,9 @@
 // Unwind information, independent of where code is.
 //
 // DWARF describes how to unwind from each address by a program of state changes in address order.
-// Blocks change their order, so the IR holds states, not changes: every distinct state is stored
-// once, blocks name the state at their start and kCfiState pseudo-instructions the changes inside.
-// Emission computes the difference between neighbouring states again.
+// Blocks change their order, so the IR holds states, not changes. Every distinct state is stored
+// once; blocks name the state at their start, and kCfiState pseudo-instructions name the states
+// after changes inside. Emission computes the differences between neighbouring states again.
 // Sources: DWARF 5 section 6.4; Linux Standard Base 5, sections 10.6 (.eh_frame) and the Itanium
 // C++ ABI's exception handling tables (LSDA) as GCC writes them.
 
@@ -16,7 +16,7 @@
 
 namespace respike {
 
-/// What all FDEs of one CIE share, apart from the CIE's own addresses.
+/// The facts that all FDEs of one CIE share, apart from the CIE's own addresses.
 struct Cie {
   std::string augmentation;  // as in the input: "zR", "zPLR", "zRS", ...
   uint8_t version = 1;
@@ -31,7 +31,7 @@ struct Cie {
   std::vector<uint8_t> initial_instructions;  // as in the input
   uint32_t initial_state = 0;                 // the state after them
 
-  /// Whether `personality` is the routine itself, rather than a word of data with its address.
+  /// Whether `personality` is the routine itself, not a word of data with its address.
   bool has_direct_personality() const { return (personality_encoding & 0x80) == 0; }
 
   bool operator==(const Cie&) const = default;
@@ -68,7 +68,7 @@ struct CfiState {
   bool operator==(const CfiState&) const = default;
 };
 
-/// The part of a language-specific data area that does not depend on where code is.
+/// The part of a language-specific data area that is independent of code addresses.
 struct Lsda {
   uint8_t type_encoding = 0xff;  // DW_EH_PE_* of the type table; 0xff: there is none
   std::vector<uint8_t> actions;  // the action table, byte for byte
@@ -87,10 +87,10 @@ struct Fde {
   uint64_t end = 0;
   uint32_t lsda = 0xffffffff;  // index of UnwindTables::lsdas, or kNone
 
-  // An exception table that is not understood stays in its place, as the code does: the FDE then
+  // An exception table that is not understood stays in its place, as its code does: the FDE then
   // has an opaque state.
-  uint64_t kept_lsda = 0;          // address of such a table; 0: there is none
-  bool pads_elsewhere = false;     // its landing pads may lie outside of the FDE's code ...
+  uint64_t kept_lsda = 0;          // address of such a table; 0: none
+  bool pads_elsewhere = false;     // its landing pads may be outside of the FDE's code ...
   uint64_t landing_pad_start = 0;  // ... from here on; 0: not known
 
   struct Row {
@@ -118,12 +118,12 @@ inline bool is_opaque(const UnwindTables& tables, const Fde& fde) {
   return !fde.rows.empty() && tables.states[fde.rows.front().state].opaque;
 }
 
-/// States that differ from others only by a deeper frame, each made once.
+/// States that differ from other states only by a deeper frame, each made once.
 class DeeperStates {
  public:
-  /// The index of the state that is `state` with a stack `bytes` deeper; the state is added to
-  /// `states` if need be. The same index where the frame is not found by the stack pointer, or
-  /// nothing is described.
+  /// The index of the state that equals `state` with a stack that is `bytes` deeper; the state is
+  /// added to `states` if necessary. Returns the same index where the frame is not found by the
+  /// stack pointer, or where nothing is described.
   uint32_t find(std::vector<CfiState>& states, uint32_t state, uint64_t stack_pointer,
                 int64_t bytes);
 

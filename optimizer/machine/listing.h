@@ -1,6 +1,6 @@
 #pragma once
-// Code as a disassembler lists it: all that Respike needs of a machine to show its code. Every
-// Machine has a Listing (machines.cc); a machine whose code Respike only reads has a Listing alone.
+// Code as a disassembler lists it: all that Respike needs from a machine to show its code. Every
+// Machine has a Listing (machines.cc); a machine whose code Respike only reads has only a Listing.
 
 #include <cstdint>
 #include <optional>
@@ -14,10 +14,10 @@ namespace respike {
 
 struct Machine;
 
-/// What objdump prints on one line.
+/// One line of objdump's output.
 struct ListedLine {
   uint64_t address = 0;
-  std::string code;  // what the decoded instructions encode to, as objdump shows bytes or words
+  std::string code;  // the encoding of the decoded instructions, as objdump shows bytes or words
   std::string text;
   std::optional<uint64_t> target;  // of a direct branch or call
 };
@@ -26,10 +26,10 @@ class Listing {
  public:
   virtual ~Listing() = default;
 
-  /// Bytes of a unit of code. Bytes behind the last whole unit are left out.
+  /// Bytes of a unit of code. Bytes after the last whole unit are left out.
   virtual unsigned unit() const = 0;
-  /// Appends the lines of the whole units of `code`, which stands at `address`, that start before
-  /// the offset `end`. Returns the offset behind them.
+  /// Appends the lines of the whole units of `code`, which is at `address`, that start before the
+  /// offset `end`. Returns the offset after them.
   virtual size_t list(std::span<const uint8_t> code, size_t end, uint64_t address,
                       std::vector<ListedLine>& lines) const = 0;
 
@@ -53,7 +53,7 @@ class PlainListing final : public Listing {
 
 enum class Syntax : uint8_t {
   gnu,     // of the GNU assembler
-  manual,  // of the manuals of the processor's maker
+  manual,  // of the processor manufacturer's manuals
 };
 
 /// nullptr when Respike does not know the machine's code, or not in this syntax.

@@ -1,4 +1,4 @@
-// The table of machines, the only place that knows all of them: a row for each machine.
+// The table of machines: a row for each machine. No other place lists all machines.
 //
 // Example: the row of MachineId::x86_64 has listings and no Machine, so machine_for() throws, but
 // code can be listed.

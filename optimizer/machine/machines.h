@@ -1,5 +1,5 @@
 #pragma once
-// The machines that Respike has: the only way to get a Machine.
+// The machines that Respike has. A Machine is obtained only from here.
 
 #include "optimizer/base/machine_id.h"
 #include "optimizer/machine/machine.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Code of an output from a place on, as far as control just runs on: what probes are read from.
+// Code of an output from a place on, as far as control falls through: readers of probes read it.
 
 #include <array>
 #include <cstdint>
@@ -11,31 +11,31 @@
 
 namespace respike {
 
-/// The instructions are the lines of the text, from 0 on. No-ops and changes of the unwind state
-/// are left out, and control runs from line to line by fall-through edges alone. Reads on when
-/// asked.
+/// The instructions are the lines of the text, numbered from 0. No-ops and changes of the unwind
+/// state are left out, and control runs from line to line only by fall-through edges. Reads further
+/// lines on demand.
 class ProbeText {
  public:
   static constexpr size_t kLongest = 48;  // lines
 
   ProbeText(const Program& program, const CodeCursor& start);
 
-  /// A line; nullptr behind the end of the text.
+  /// A line; nullptr after the end of the text.
   const Instruction* operator[](size_t line) {
     return reach(line) ? lines_[line].instruction : nullptr;
   }
-  /// Of a line that there is: where it stands, its address and bytes.
+  /// Place, address and bytes of an existing line.
   CodeCursor place(size_t line) const { return lines_[line].place; }
   uint64_t address(size_t line) const;
   std::span<const uint8_t> bytes(size_t line) const;
-  /// What the line refers to, or, if it is a direct branch, where it leads; nullopt for other
+  /// The target of the line's reference or, for a direct branch, of the branch; nullopt for other
   /// lines.
   std::optional<CodeLocation> target(size_t line) const;
   /// Whether a direct branch leads back to an earlier line.
   bool leads_to(size_t branch, size_t line) const;
-  /// The flags that the line before has, or one of the no-ops between both.
+  /// The flags of the previous line, and of the no-ops between both.
   uint8_t flags_before(size_t line) const { return lines_[line].flags_before; }
-  /// The place behind a line that there is, still in its block.
+  /// The place after an existing line, still in its block.
   CodeCursor behind(size_t line) const;
 
  private:

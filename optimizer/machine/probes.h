@@ -1,5 +1,5 @@
 #pragma once
-// Code that instrumentation adds: what the instrumenter asks of a machine.
+// Code that instrumentation adds: the instrumenter's view of a machine.
 
 #include <cstdint>
 #include <optional>
@@ -20,17 +20,17 @@ enum class ProbeKind : uint8_t {
   find_copy       // calls the routine that finds the thread's own copy of the counters
 };
 
-/// An indirect jump or call as it stands in the input.
+/// An indirect jump or call as it is in the input.
 struct IndirectJump {
   const Instruction* instruction = nullptr;
   std::span<const uint8_t> bytes;
 };
 
-/// Where counters are, if only words of the image tell: word i holds the address of the first
-/// counter plus i times Probes::base_distance().
+/// Where counters are, if only words of the image hold their address: word i holds the address of
+/// the first counter plus i times Probes::base_distance().
 struct CounterBases {
   uint64_t words = 0;      // address of the first word
-  uint64_t counters = 0;   // address of the first counter, as ProbeOperands::counter counts
+  uint64_t counters = 0;   // address of the first counter, in terms of ProbeOperands::counter
   unsigned word_size = 4;  // bytes: 4 or 8
 };
 
@@ -38,44 +38,44 @@ struct ProbeOperands {
   uint64_t counter = 0;        // address of the word, a multiple of 8; find_copy: of the routine
   std::optional<uint64_t> gp;  // value of the global pointer register; nullopt: not known
   bool keep_flags = false;     // some of Abi::flags is live
-  bool own_copy = false;       // what is counted goes to the thread's copy of the word
+  bool own_copy = false;       // counts in the thread's copy of the word
   std::optional<CounterBases> bases = {};  // where base_distance() is not 0
   std::span<const Register> free;          // to overwrite; at least Probes::registers()
   unsigned lowered = 0;                    // bytes by which save() has lowered the stack pointer
-  IndirectJump jump = {};                  // record_target: what the probe stands in front of
+  IndirectJump jump = {};                  // record_target: the jump or call after the probe
 };
 
 /// Instructions. Where kHasReference is set, `immediate` is an index of `references`.
 struct ProbeCode {
   std::vector<Instruction> code;
-  std::vector<Instruction> retry;  // stands behind `code`; ends in a conditional branch to its own
-                                   // start, taken when another processor came in between
+  std::vector<Instruction> retry;  // follows `code`; ends in a conditional branch to its own start,
+                                   // taken when another processor interfered
   std::vector<Reference> references;
 };
 
-/// What the reader of probes has to know of the output.
+/// What the reader of probes has to know about the output.
 struct ProbeSurroundings {
   std::optional<uint64_t> gp;                  // of the procedure
   std::optional<CounterBases> bases = {};      // where base_distance() is not 0
   uint64_t base_count = 0, base_distance = 0;  // words; bytes between the places they lead to
 };
 
-/// A probe as it stands in an output.
+/// A probe as found in an output.
 struct FoundProbe {
   ProbeKind kind = ProbeKind::count;
   uint64_t counter = 0;             // address of the word; find_copy: of the routine
   size_t size = 0;                  // lines of the text
   bool by_gp = false;               // the counter is reached from gp
   bool own_copy = false;            // the copy of the thread counts
-  bool keeps_flags = false;         // flags are again what they were
-  std::vector<Register> kept = {};  // registers that are changed, and again what they were
-  // From line `lowered_from` to line `lowered_to`, without the latter, the stack pointer is
+  bool keeps_flags = false;         // flags have their old values again
+  std::vector<Register> kept = {};  // registers that are changed and restored
+  // From line `lowered_from` up to, but not including, line `lowered_to`, the stack pointer is
   // `lowered` bytes lower.
   unsigned lowered = 0;
   size_t lowered_from = 0, lowered_to = 0;
   bool overwrites_red_zone = false;  // memory right below the stack pointer
-  // A small probe: adds to the word number `number` of the routine that is called. The routine
-  // takes the number in, and returns by, these registers.
+  // A small probe: adds to the word number `number` of the called routine. The routine takes the
+  // number in, and returns by, these registers.
   std::optional<CodeLocation> routine = {};
   int64_t number = 0;
   Register number_register = 0, link = 0;
@@ -94,13 +94,13 @@ class Probes {
  public:
   virtual ~Probes() = default;
 
-  /// Whether a probe may start with the instruction; a quick answer, which may be wrongly yes.
+  /// Whether a probe may start with the instruction; a quick answer, which may be wrongly true.
   virtual bool may_start(const Instruction& instruction) const = 0;
-  /// Reads the probe that starts a text, from nothing but its instructions: whatever made them.
-  /// Each line of a probe is one that it has to have; nullopt: the text starts with no whole probe.
+  /// Reads the probe that starts a text from its instructions alone, whatever produced them. Every
+  /// line of a probe is a necessary one; nullopt: the text does not start with a whole probe.
   virtual std::optional<FoundProbe> read(ProbeText& text,
                                          const ProbeSurroundings& surroundings) const = 0;
-  /// The same of a routine, which is all of the text.
+  /// The same for a routine, which is the whole text.
   virtual std::optional<FoundRoutine> read_routine(
       ProbeText& /*text*/, const ProbeSurroundings& /*surroundings*/) const {
     return std::nullopt;
@@ -109,14 +109,14 @@ class Probes {
   /// How many integer registers a probe overwrites; `gp_known`: ProbeOperands::gp has a value.
   virtual unsigned registers(ProbeKind kind, bool gp_known, bool keep_flags) const = 0;
   /// The registers that probes may overwrite, the best first. If these are fewer than registers()
-  /// asks for, there is no such probe.
+  /// requires, no such probe is possible.
   virtual std::span<const Register> usable(ProbeKind kind, bool keep_flags) const = 0;
   virtual ProbeCode probe(ProbeKind kind, const ProbeOperands& operands) const = 0;
 
   /// Whether threads may have copies of the counters of a program, at a distance that a register of
-  /// their own holds; if not, there is no find_copy.
+  /// the thread holds; if not, there is no find_copy.
   virtual bool has_copies() const { return false; }
-  /// Whether an instruction of the input with these bytes has to do with that register.
+  /// Whether an instruction of the input with these bytes uses that register.
   virtual bool uses_copy(std::span<const uint8_t> /*bytes*/) const { return false; }
 
   /// Bytes between the places to which two neighbouring words of CounterBases lead; 0: counters are
@@ -138,7 +138,7 @@ class Probes {
     return {};
   }
   /// The routine: adds one to word `number` of the words at `operands.counter`, and returns.
-  /// `after` stands behind `retry`, or behind `code` when `retry` is empty.
+  /// `after` follows `retry`, or `code` when `retry` is empty.
   struct Routine : ProbeCode {
     std::vector<Instruction> after;
   };
@@ -146,13 +146,13 @@ class Probes {
   /// The register that holds the target of an indirect jump or call; nullopt: the target may be in
   /// memory.
   virtual std::optional<Register> jump_register(const Instruction& jump) const = 0;
-  /// Whether a probe can record where the jump or call goes.
+  /// Whether a probe can record the target of the jump or call.
   virtual bool can_record(const IndirectJump& jump) const = 0;
 
-  /// save() and restore() keep registers below the stack pointer. The stack pointer is
-  /// save_frame() bytes lower from behind the first instruction of save() that is not a no-op to
-  /// before the last instruction of restore(). `before_call`: a call follows, so that nothing lies
-  /// below the stack pointer.
+  /// save() and restore() keep registers below the stack pointer. The stack pointer is save_frame()
+  /// bytes lower from after the first instruction of save() that is not a no-op to before the last
+  /// instruction of restore(). `before_call`: a call follows, so nothing is in use below the stack
+  /// pointer.
   virtual unsigned save_frame(size_t registers, bool before_call) const = 0;
   virtual std::vector<Instruction> save(std::span<const Register> registers,
                                         bool before_call) const = 0;

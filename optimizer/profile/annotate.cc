@@ -1,5 +1,6 @@
-// A profile knows blocks by their numbers in the program that was instrumented. Lifting the same
-// image gives the same numbers; annotate() compares signatures and addresses of blocks to be sure.
+// A profile identifies blocks by their numbers in the program that was instrumented. Lifting the
+// same image gives the same numbers; annotate() compares signatures and addresses of blocks to be
+// sure.
 
 #include "optimizer/profile/annotate.h"
 
@@ -40,8 +41,8 @@ void clear_counts(Program& program) {
     }
 }
 
-/// Whether a procedure has the blocks of the profile: the same addresses, where a block has one.
-/// Blocks that the lifter made up have none.
+/// Whether a procedure has the blocks of the profile: the same addresses, where a block has an
+/// address. Blocks that the lifter made up have none.
 bool same_blocks(const Program& program, const Procedure& procedure,
                  const ProcedureProfile& profile) {
   return std::equal(procedure.blocks.begin(), procedure.blocks.end(), profile.blocks.begin(),
@@ -63,8 +64,8 @@ void set_counts(Procedure& procedure, const ProcedureProfile& profile) {
       }
 }
 
-/// Notes for each indirect call the target with the most changes. Each target was written down when
-/// it came after another one, so that target is only likely to be the most frequent one.
+/// Notes for each indirect call the target with the most changes. A target was recorded when it
+/// followed another target, so the noted target is only likely to be the most frequent.
 void add_observed_calls(Program& program, ProcedureId id, const ProcedureProfile& profile) {
   for (size_t i = 0; i < profile.indirect.size();) {
     const BlockId block = profile.indirect[i].block;
@@ -155,7 +156,7 @@ Profile profile_of(const Program& program) {
     result.signature = signatures[id].value;
     result.nodes = signatures[id].nodes;
     result.switches = std::move(switches[id]);
-    uint64_t end = procedure.address;  // of the block before
+    uint64_t end = procedure.address;  // of the previous block
     for (BlockId b = 0; b < procedure.blocks.size(); ++b) {
       const BasicBlock& block = procedure.blocks[b];
       ProcedureProfile::Block& counted = result.blocks.emplace_back();

@@ -14,7 +14,7 @@ namespace respike {
 struct AnnotateResult {
   size_t procedures = 0;  // of the profile
   size_t matched = 0;
-  size_t entered = 0;  // of the profile: executed at all
+  size_t entered = 0;  // of the profile: executed
   size_t entered_matched = 0;
   uint64_t instructions = 0;  // executed, of the profile
   uint64_t instructions_matched = 0;

@@ -3,13 +3,13 @@
 // Loops are the strongly connected components of the graph. The heads of a loop are the nodes that
 // are entered from outside the component; edges from inside the loop to a head lead back. Without
 // the edges that lead back, the components inside a loop are its inner loops, and so on. Natural
-// loops by dominators would not do: jumps go through hubs here, and irreducible loops need edges
-// that lead back, too, since the remaining graph must have no cycle. Then every branch gets a
+// loops by dominators are not enough: jumps go through hubs here, and irreducible loops also need
+// edges that lead back, since the remaining graph must have no cycle. Then every branch gets a
 // probability, and frequencies flow along the remaining edges; the heads of a loop multiply their
 // frequency by the expected number of iterations.
 //
 // The probability of a branch comes from the first heuristic in this list that applies: an edge to
-// a dead end is never taken; loops go on (88%); an edge to a block that returns (28%) or calls
+// a dead end is never taken; loops continue (88%); an edge to a block that returns (28%) or calls
 // (22%) is avoided. The heuristics of Ball and Larus that look at comparisons and pointers are left
 // out.
 //
@@ -29,7 +29,7 @@ using Kind = FlowEdge::Kind;
 
 constexpr double kLoopGoesOn = 0.88, kReturn = 0.28, kCall = 0.22, kDeadEnd = 0.002;
 constexpr double kIterations = 8;
-constexpr double kSideEntry = 0.01;  // entries but the first, such as landing pads, per call
+constexpr double kSideEntry = 0.01;  // entries except the first, such as landing pads, per call
 constexpr uint32_t kDeepest = 8;     // nesting of loops; deeper loops count as part of these
 
 class Estimator {
@@ -47,7 +47,7 @@ class Estimator {
 
  private:
   /// The node that an edge leaves. The return of a cut call counts as an edge from the call's
-  /// block, which the edge in front of it leaves.
+  /// block, the block that the preceding edge leaves.
   uint32_t source(uint32_t edge) const {
     const FlowEdge& e = graph_.edges[edge];
     return e.kind == Kind::call_return ? graph_.edges[edge - 1].from : e.from;
@@ -180,7 +180,7 @@ class Estimator {
     return leads_back_[e] || (loop_[edge.to] != kNone && loop_[edge.to] == loop_[edge.from]);
   }
 
-  /// The probability of edge `a` of a block that has the edges `a` and `b`.
+  /// The probability of edge `a` of a block with the two edges `a` and `b`.
   double probability(uint32_t a, uint32_t b) const {
     const Look x = look(graph_.edges[a].to), y = look(graph_.edges[b].to);
     if ((x == Look::dead_end) != (y == Look::dead_end))

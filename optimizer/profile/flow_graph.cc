@@ -3,7 +3,7 @@
 // Control leaves a block along the block's edges or out of the procedure, which is an edge to
 // outside(). Exceptions are not followed: a landing pad is entered from outside, and the call that
 // threw did not return. Calls of the procedure to its own blocks (recursion, local subroutines) are
-// entries from outside, too.
+// also entries from outside.
 //
 // Jumps that share targets, such as the dispatches of an interpreter, would need an edge for every
 // pair of jump and target. With a hub in between, each jump and each target needs one edge. Only
@@ -70,8 +70,8 @@ class Builder {
     }
   }
 
-  /// Gives every block with an indirect jump the hub that it shares with blocks that have a target
-  /// in common.
+  /// Gives every block with an indirect jump a hub, which it shares with blocks that have a common
+  /// target.
   void find_hubs() {
     hub_.assign(graph_.blocks, kNone);
     DisjointSets sets(graph_.blocks * 2);  // jumps, then targets
@@ -112,7 +112,7 @@ class Builder {
                               (b < options_.cut_calls.size() && options_.cut_calls[b]));
     unsigned ways = 0;
     bool leaves = false;
-    // Nearly no program goes on behind a stop: nothing is counted there.
+    // Almost no program continues after a stop: nothing is counted there.
     const bool stop =
         flow == ControlFlow::stop && !machine_.facts(block.instructions.back()).falls_through;
     for (const Edge& edge : block.successors) {
@@ -122,7 +122,7 @@ class Builder {
           add(out, graph_.outside(), Kind::call);
           leaves = true;
           add(graph_.outside(), graph_.in(edge.target), Kind::call_return);
-          // Returns of a glued call and other entries of the next block cannot be told apart.
+          // Returns of a glued call and other entries of the next block cannot be distinguished.
           if (block.has(BasicBlock::kGluedToNext)) entered_[edge.target] = false;
         } else {
           add(out, graph_.in(edge.target), Kind::fall_through);
@@ -146,7 +146,7 @@ class Builder {
       leaves = true;
     }
     if (entered_[b]) add(graph_.outside(), graph_.in(b), Kind::entry);
-    if (leaves) return;  // a leak could not be told from the edge to outside()
+    if (leaves) return;  // a leak could not be distinguished from the edge to outside()
     for (const Instruction& instruction : block.instructions)
       if (!instruction.is_pseudo() && machine_.facts(instruction).system_call) {
         add(graph_.outside(), out, Kind::leak);

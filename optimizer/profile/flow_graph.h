@@ -1,20 +1,20 @@
 #pragma once
 // The flow of control of a procedure as a graph whose flow is conserved. Counters are placed on its
-// edges, and all counts are solved from the counters by its equations.
+// edges, and its equations give all counts from the counters.
 //
-// Every block b is itself an edge, from node in(b) to node out(b), so that counting a block and
-// counting an edge are the same thing. Flow that enters or leaves the procedure comes from or goes
-// to the node outside(). Indirect jumps that share targets go through a hub, a node of its own.
+// Every block b is itself an edge, from node in(b) to node out(b), so counting a block and counting
+// an edge are the same thing. Flow that enters or leaves the procedure comes from or goes to the
+// node outside(). Indirect jumps that share targets go through a hub, a separate node.
 //
-// Calls. The flow of a block with a call goes on at the return point (a "through" call), since most
-// calls return exactly once. Where that is not sure the call is cut: the call is an edge to
+// Calls. The flow of a block with a call continues at the return point (a "through" call), since
+// most calls return exactly once. Where that is not certain the call is cut: the call is an edge to
 // outside(), its return an edge from outside().
 //
-// Nodes that edges without counters connect are a part. Every part that does not hold outside() has
-// one counter more than its counts need: the flow into the part, less the flow out of it, is the
-// flow that its through calls did not return. When the difference is 0, as it nearly always is,
-// each call returned once and all counts are exact. So the part of outside() must have no through
-// call.
+// A part is a set of nodes that edges without counters connect. Every part that does not hold
+// outside() has one counter more than its counts need: the flow into the part, less the flow out of
+// it, is the flow that its through calls did not return. When the difference is 0, as it nearly
+// always is, each call returned once and all counts are exact. So the part of outside() must have
+// no through call.
 
 #include <cstdint>
 #include <vector>
@@ -32,7 +32,7 @@ struct FlowEdge {
     entry,        // from outside: a call, a landing pad, a jump from elsewhere
     exit,         // to outside: a return, a jump out, a call that does not return, a stop
     call,         // to outside: a cut call
-    call_return,  // from outside: the return of a cut call, always right behind its call
+    call_return,  // from outside: the return of a cut call, always right after its call
     leak,         // from outside into the end of a block with a system call: a signed number, the
                   // processes and threads that started there, less those that ended there
   };
@@ -65,9 +65,9 @@ struct FlowGraphOptions {
   bool first_block_entered = true;  // false: nothing calls the procedure at its first block
 };
 
-/// The graph of a procedure, without counters. Behind the edges that are blocks come those of hubs,
+/// The graph of a procedure, without counters. After the edges that are blocks come those of hubs,
 /// then those of each block in order: its successors, exit, entry, leak. The return of a cut call
-/// comes right behind the call.
+/// comes directly after the call.
 FlowGraph build_flow_graph(const Program& program, ProcedureId procedure,
                            const FlowGraphOptions& options);
 

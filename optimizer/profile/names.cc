@@ -1,6 +1,6 @@
 // Compilers clone and split procedures, and name the new procedures after the old one. The appended
-// text starts with a dot, which no name in C or C++ has; so a source name ends at its first dot,
-// dots at its start aside. The same holds for C++ names that are not demangled. Versions of symbols
+// text starts with a dot, which no name in C or C++ contains; so a source name ends at its first
+// dot, not counting dots at its start. The same holds for mangled C++ names. Versions of symbols
 // start with an @. Example: `memcpy.part.0@@GLIBC_2.4` is `memcpy`.
 
 #include "optimizer/profile/names.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Names of procedures as the source has them.
+// Names of procedures as in the source.
 
 #include <string_view>
 

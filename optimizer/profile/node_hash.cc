@@ -1,17 +1,18 @@
 // Hashes of straight-line code.
 //
-// Hashes tell which node of a new build was which node of an older build. A node has two hashes:
-// the strict one finds the same code, the loose one code of the same kind. Both are sums over the
-// node's instructions, so that a compiler's schedule does not matter: the loose hash of mnemonics
-// alone, the strict hash of mnemonics with registers, numbers and names. Example: `addq $1,8,$2`
+// Hashes say which node of a new build corresponds to which node of an older build. A node has two
+// hashes: the strict hash finds the same code, the loose hash code of the same kind. Both are sums
+// over the node's instructions, so a compiler's schedule does not matter: the loose hash sums only
+// mnemonics, the strict hash mnemonics with registers, numbers and names. Example: `addq $1,8,$2`
 // and `addq $3,16,$4` have the same loose hash, but not the same strict hash.
 //
 // Addresses are in neither hash. A linker is free to turn the load of an address into its
 // computation, a use of that address into an access relative to gp, and a superfluous instruction
-// into a no-op. So only the name of the data counts of an instruction with a relocation; where one
-// instruction can both hold an address and work (`cmpl $8, x(%rip)`), also what the work is. The
-// computation of gp does not count: whether a call enters behind it depends on the caller. Of a
-// call only the callee's name counts, whether the call is direct or goes through the linkage table.
+// into a no-op. So for an instruction with a relocation only the name of the data counts, and the
+// operation as well where one instruction can both hold an address and work (`cmpl $8, x(%rip)`).
+// The computation of gp does not count: it depends on the caller whether a call enters after it.
+// For a call only the callee's name counts, whether the call is direct or goes through the linkage
+// table.
 
 #include "optimizer/profile/node_hash.h"
 
@@ -60,15 +61,15 @@ void NodeHasher::add_name(std::string_view name) {
   if (!name.empty()) strict_ += hash_of(source_name(name));
 }
 
-/// Where the instruction's bytes are in the input. A relocation of the instruction is at the
-/// instruction's address, or, where instructions have many lengths, at one of their fields.
+/// The place of the instruction's bytes in the input. A relocation of the instruction is at the
+/// instruction's address or, where instructions have many lengths, at one of their fields.
 NodeHasher::Range NodeHasher::range_of(const Instruction& instruction) const {
   const Codec& codec = program_.machine->codec;
   const uint64_t address = program_.origin_base + instruction.origin;
   return {address, address + (codec.groups.bytes == 0 ? codec.size({&instruction, 1}) : 1)};
 }
 
-/// The relocations in a range of one section's.
+/// The relocations in a range, from the relocations of one section.
 NodeHasher::Relocations NodeHasher::relocations_in(Range range, Relocations section) {
   const auto is_before = [](const Relocation& r, uint64_t a) { return r.address < a; };
   const auto first = std::lower_bound(section.begin(), section.end(), range.first, is_before);

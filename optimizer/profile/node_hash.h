@@ -15,16 +15,17 @@
 
 namespace respike {
 
-/// Hashes of straight-line code. They do not depend on the order of instructions, no-ops,
+/// Hashes of straight-line code. They depend neither on the order of instructions, no-ops and
 /// addresses, nor on how a linker relaxed references to data.
 class NodeHasher {
  public:
   /// The program must outlive the hasher.
   explicit NodeHasher(const Program& program);
 
-  /// Adds a block to the present node. take() returns the hash of the node and starts the next one.
+  /// Adds a block to the current node. take() returns the hash of the node and starts the next
+  /// node.
   void add(const Procedure& procedure, const BasicBlock& block);
-  /// `end`: a text for how the node ends, which must not depend on the layout.
+  /// `end`: a text for the end of the node, which must not depend on the layout.
   NodeHash take(std::string_view end);
 
  private:
@@ -42,8 +43,8 @@ class NodeHasher {
 
   const Program& program_;
   std::vector<Relocations> relocations_;
-  Relocations section_;              // of the instruction before, most likely also of the next
-  std::vector<uint64_t> mnemonics_;  // by opcode: hash64; 0: not asked for yet
+  Relocations section_;              // of the previous instruction, most likely also of the next
+  std::vector<uint64_t> mnemonics_;  // by opcode: hash64; 0: not computed yet
   uint64_t strict_ = 0, loose_ = 0;
 };
 

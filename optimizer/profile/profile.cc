@@ -1,7 +1,7 @@
 // Profiles in memory and in files.
 //
 // A procedure that was never entered is written without counts; most procedures of a program are
-// never entered. Counts of the others are LEB128 numbers, since most are small. See
+// never entered. Counts of the other procedures are LEB128 numbers, since most are small. See
 // docs/profiles.md for the format.
 
 #include "optimizer/profile/profile.h"

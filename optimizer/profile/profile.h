@@ -1,7 +1,7 @@
 #pragma once
 // Profiles: exact execution counts of blocks and edges, per procedure.
 //
-// Addresses are those of the original image. But a procedure is also known by its name and the
+// Addresses are those of the original image. But a procedure is also identified by its name and the
 // signature of its flow graph, and a block by its node of the normalised graph (signature.h), so
 // that a profile can be carried over to another build.
 
@@ -17,7 +17,8 @@ namespace respike {
 
 /// A block as profiles and counter maps describe it.
 struct BlockInfo {
-  uint64_t address = 0;       // in the original image; of a made-up block: end of the block before
+  uint64_t address = 0;       // in the original image; for a made-up block: end of the previous
+                              // block
   uint32_t size = 0;          // in bytes, in the original image
   uint32_t instructions = 0;  // in the original image
   uint32_t node = kNone;      // of the normalised graph; kNone: empty, or never reached
@@ -32,7 +33,7 @@ struct NodeHash {
   bool operator==(const NodeHash&) const = default;
 };
 
-/// The targets of a table by which code jumps, in the table's order: blocks of the procedure.
+/// The targets of a table through which code jumps, in the table's order: blocks of the procedure.
 using Switch = std::vector<BlockId>;
 
 struct ProcedureProfile {
@@ -57,8 +58,8 @@ struct ProcedureProfile {
   struct IndirectTarget {
     BlockId block = kNone;
     uint64_t target = 0;   // entry or block, address in the original image; 0: outside the image
-    uint64_t changes = 0;  // how often control went here after it went elsewhere the time before;
-                           // the first time counts
+    uint64_t changes = 0;  // how often control went here after it had gone elsewhere; the first
+                           // time counts
     bool operator==(const IndirectTarget&) const = default;
   };
 
@@ -76,7 +77,7 @@ struct ProcedureProfile {
 
   /// Executed instructions, at most 2^64 - 1.
   uint64_t instructions() const;
-  /// How often control came in from outside other than by the return of a call.
+  /// How often control came in from outside, except by the return of a call.
   uint64_t entries() const;
   bool entered() const;  // whether anything was counted
   bool operator==(const ProcedureProfile&) const = default;
@@ -92,8 +93,8 @@ struct Profile {
 };
 
 /// The format of docs/profiles.md. decode_profile() and read_profile() throw Error, with the offset
-/// where known, when the file is damaged, of another version, or no profile. `name` stands for the
-/// path in errors.
+/// where known, when the file is damaged, of another version, or not a profile. `name` stands for
+/// the path in errors.
 std::vector<uint8_t> encode_profile(const Profile& profile);
 Profile decode_profile(std::span<const uint8_t> bytes, const std::string& name);
 Profile read_profile(const std::filesystem::path& path);
@@ -104,13 +105,13 @@ ProcedureProfile decode_procedure(std::span<const uint8_t> bytes);
 /// Writes the whole file or, on error, nothing.
 void write_profile(const std::filesystem::path& path, const Profile& profile);
 
-/// Whether two profiles are of one image and list the same procedures, blocks, edges and calls, so
+/// Whether two profiles are of one image and have the same procedures, blocks, edges and calls, so
 /// that their counts can be added one by one.
 bool same_places(const Profile& a, const Profile& b);
 
 /// Adds counts times weights; sums are at most 2^64 - 1. Throws Error, with a name from `names`,
-/// for a profile that does not have the places of the first one (same_places()). Weights must be
-/// finite and not negative.
+/// for a profile whose places differ from those of the first profile (same_places()). Weights must
+/// be finite and not negative.
 Profile merge_profiles(std::span<const Profile> profiles, std::span<const double> weights,
                        std::span<const std::string> names);
 

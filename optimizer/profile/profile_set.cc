@@ -1,3 +1,15 @@
+// Finds the profile of an image in a set, and reads and writes sets.
+//
+// An image may have been built again on another machine, so its contents, build-id, file name and
+// SONAME are compared in this order, from the most to the least certain. Except for equal contents,
+// the machines must not differ, and two entries that fit equally well count as none.
+//
+// Example: lib/mod_a.so is sought by the file name "mod_a.so" without a SONAME. Two entries have
+// this file name, one of them with a SONAME; the entry without one is taken.
+//
+// The format is a sealed frame (records.h) of entries, sorted, each with its SONAME, its machine
+// and a whole profile in its own frame. A file of a single profile is read as a set of one.
+
 #include "optimizer/profile/profile_set.h"
 
 #include <fmt/format.h>
@@ -27,7 +39,7 @@ bool is_set(std::span<const uint8_t> bytes) {
 }  // namespace
 
 const ImageProfile* find_profile(const ProfileSet& set, const ImageKey& image) {
-  // The only entry that fits; nullptr as well where several do, since nobody knows which is meant.
+  // The only entry that fits; nullptr as well where several do, since it is unknown which is meant.
   const auto find = [&](auto fits) -> const ImageProfile* {
     const ImageProfile* found = nullptr;
     for (const ImageProfile& entry : set) {
@@ -40,7 +52,7 @@ const ImageProfile* find_profile(const ProfileSet& set, const ImageKey& image) {
     return found;
   };
   const auto same = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
-  for (const ImageProfile& entry : set)  // several entries of the same contents are alike
+  for (const ImageProfile& entry : set)  // several entries of the same contents are equal
     if (image.hash != 0 && entry.profile.image_hash == image.hash) return &entry;
   if (const auto* found =
           find([&](const auto& e) { return same(e.profile.image_build_id, image.build_id); }))

@@ -1,6 +1,6 @@
 #pragma once
-// The profiles of several images in one file: what was counted of an application, to be kept beside
-// its sources and used on another machine.
+// The profiles of several images in one file: the counts of an application, to be kept beside its
+// sources and used on another machine.
 //
 // Example: `respike profile export lighttpd -o lighttpd.profiles` writes the profiles of lighttpd
 // and of its plugins; `respike optimize lighttpd --profile lighttpd.profiles` finds the profile of
@@ -16,7 +16,7 @@
 
 namespace respike {
 
-/// A profile, and by what its image is known besides the contents.
+/// A profile, with what identifies its image apart from the contents.
 struct ImageProfile {
   std::string soname;   // empty: none
   std::string machine;  // as `image info` prints it; empty: not known
@@ -25,7 +25,7 @@ struct ImageProfile {
 };
 using ProfileSet = std::vector<ImageProfile>;
 
-/// What is known of an image for which a profile is looked for. Empty: not known.
+/// What is known about an image for which a profile is sought. Empty: not known.
 struct ImageKey {
   uint64_t hash = 0;  // hash64 of the file
   std::string build_id;
@@ -34,9 +34,9 @@ struct ImageKey {
   std::string machine;
 };
 
-/// The image's profile in a set: of the same contents, else of the same build id, else of the same
-/// file name and SONAME, else of one of them; of the same machine. nullptr: there is none, or there
-/// are several and none fits better.
+/// The image's profile in a set: with the same contents, else the same build id, else the same file
+/// name and SONAME, else one of these; of the same machine. nullptr: no profile fits, or several
+/// fit equally well.
 const ImageProfile* find_profile(const ProfileSet& set, const ImageKey& image);
 
 /// The format of docs/profiles.md. The same profiles in any order give the same bytes.

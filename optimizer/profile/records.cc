@@ -1,8 +1,8 @@
-// A block is a byte, followed by those of its numbers that are not as expected. Bits 0-2 of the
+// A block is a byte, followed by its numbers that differ from the expected numbers. Bits 0-2 of the
 // byte: the number of instructions (0: it follows). Bit 3: the block does not start at the end of
-// the block before. Bit 4: its instructions do not have the size of those of the block before. Bit
-// 5: its node is not the next one. Bits 6 and 7 belong to the caller. Example: a block of 3
-// instructions of 4 bytes behind another block is the byte 3 alone.
+// the previous block. Bit 4: the size of its instructions differs from the previous block's. Bit 5:
+// its node is not the next one. Bits 6 and 7 belong to the caller. Example: a block of 3
+// instructions of 4 bytes after another block is only the byte 3.
 
 #include "optimizer/profile/records.h"
 
@@ -21,7 +21,7 @@ constexpr size_t kVersionOffset = 8;
 
 enum : unsigned { kMostInstructions = 7, kAddress = 8, kSize = 16, kNode = 32, kExtraShift = 6 };
 
-/// The block with this number of instructions that is expected next.
+/// The expected next block if it has this number of instructions.
 BlockInfo expected(const BlockContext& context, uint32_t instructions) {
   return {context.address, context.unit * instructions, instructions, context.node};
 }
@@ -45,7 +45,7 @@ std::vector<uint8_t> seal(const SealedFormat& format, std::span<const uint8_t> p
   return std::move(out.bytes());
 }
 
-/// The message for a file of another format: says which format it is, if it is one of Respike's.
+/// The message for a file of another format: names the format if it is one of Respike's.
 static std::string describe_other(const SealedFormat& format, std::span<const uint8_t> bytes) {
   const std::string_view kind = kind_of_file(bytes);
   if (kind.empty()) return fmt::format("this is no {}", format.what);

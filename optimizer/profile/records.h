@@ -29,7 +29,7 @@ std::vector<uint8_t> seal(const SealedFormat& format, std::span<const uint8_t> p
 std::span<const uint8_t> unseal(const SealedFormat& format, std::span<const uint8_t> bytes,
                                 const std::string& name = {});
 
-/// The version that the frame of bytes that unseal() accepts names.
+/// The version in the frame of bytes that unseal() accepts.
 uint32_t version_of(std::span<const uint8_t> bytes);
 
 void write_text(ByteWriter& out, std::string_view text);
@@ -47,7 +47,7 @@ void read_nodes(ByteReader& in, std::vector<NodeHash>& nodes);
 /// Throws Error when the node of a block is not below `nodes`.
 void check_node(const BlockInfo& block, size_t nodes);
 
-/// The signed difference of a number to the number before it, modulo the size of T.
+/// The signed difference between a number and the previous number, modulo the size of T.
 template <typename T>
 void write_difference(ByteWriter& out, T value, T before) {
   out.sleb128(static_cast<std::make_signed_t<T>>(value - before));
@@ -57,9 +57,9 @@ T read_difference(ByteReader& in, T before) {
   return before + static_cast<T>(in.sleb128());
 }
 
-/// What a writer and a reader of blocks expect of the next block. Numbers as expected take no
-/// bytes: usually a block starts where the block before ended, all instructions have the same size,
-/// and nodes are numbered in order.
+/// What a writer and a reader of blocks expect of the next block. Expected numbers take no bytes:
+/// usually a block starts where the previous block ended, all instructions have the same size, and
+/// nodes are numbered in order.
 struct BlockContext {
   uint64_t address = 0;  // of the next block
   uint32_t unit = 0;     // bytes of an instruction

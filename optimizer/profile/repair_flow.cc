@@ -4,9 +4,9 @@
 // cheapest conserved flow is a minimum-cost flow (Levin, Newman and Haber, "Complementing missing
 // and inaccurate profiling using a minimum cost circulation algorithm", HiPEAC 2008). An edge
 // becomes two arcs: the first carries the wanted count, and its reverse costs `down`; the second is
-// unlimited and costs `up`. At first all edges carry their wanted counts. Then nodes into which
-// more flows than out of them send their surplus to nodes with a deficit, along the cheapest
-// residual paths.
+// unlimited and costs `up`. At first all edges carry their wanted counts. Then nodes with more
+// inflow than outflow send their surplus to nodes with a deficit, along the cheapest residual
+// paths.
 //
 // Example: A -> B wants 10, B -> C wants 7, C -> A wants 10, all prices are 1. B has a surplus of
 // 3, C a deficit of 3. The cheapest path sends 3 more along B -> C: cost 3, all edges carry 10.
@@ -116,7 +116,7 @@ class Repair {
         queue.push({length, arc.to});
       }
     }
-    assert(nearest != kFar);  // holds since no flow at all is conserved, too
+    assert(nearest != kFar);  // holds since the zero flow is also conserved
     for (uint32_t v = 0; v < surplus_.size(); ++v) price_[v] += std::min(distance_[v], nearest);
     return true;
   }
@@ -156,7 +156,8 @@ class Repair {
     return found;
   }
 
-  /// Sends a node's surplus through the levels, depth-first; without recursion, for paths are long.
+  /// Sends a node's surplus through the levels, depth-first; without recursion, since paths are
+  /// long.
   void send_from(uint32_t source) {
     struct Step {
       uint32_t node;
@@ -198,7 +199,7 @@ class Repair {
 
   std::span<const WantedFlow> edges_;
   uint64_t& effort_;
-  std::vector<int64_t> surplus_;  // by node: what flows in, less what flows out
+  std::vector<int64_t> surplus_;  // by node: inflow less outflow
   std::vector<Arc> arcs_;
   std::vector<uint32_t> first_, out_;  // arcs by the node they leave
   std::vector<int64_t> price_, distance_;

@@ -1,5 +1,5 @@
 #pragma once
-// Changes counts as little as possible so that they are a conserved flow.
+// Changes counts as little as possible to make them a conserved flow.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ struct WantedFlow {
 inline constexpr uint64_t kMostWantedFlow = uint64_t{1} << 40;
 
 /// The counts of all edges in a conserved flow (as much flows into each node as out of it) with the
-/// lowest sum of costs. Such a flow always exists, since no flow at all is conserved. Takes time
+/// lowest sum of costs. Such a flow always exists, since the zero flow is conserved. Takes time
 /// close to linear where most counts fit, quadratic where no count does. `effort` limits the steps
 /// and is counted down; nullopt when it does not suffice.
 std::optional<std::vector<uint64_t>> repair_flow(uint32_t nodes, std::span<const WantedFlow> edges,

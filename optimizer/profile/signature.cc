@@ -1,19 +1,21 @@
 // Signatures of procedures.
 //
-// A profile fits a procedure as long as the flow of control is the same, wherever the code lies and
-// however blocks are ordered. So the graph is normalised, to take out whatever a layout may change:
+// A profile fits a procedure as long as the flow of control is the same, wherever the code is and
+// however blocks are ordered. So the graph is normalised, to remove everything that a layout may
+// change:
 //
-// - Blocks that only go on elsewhere are skipped, also blocks that only compute gp: whether that is
-//   a block of its own at the entry depends on the callers, and linkers drop it elsewhere.
+// - Blocks that only continue at another block are skipped. So are blocks that only compute gp:
+//   whether the entry has such a block of its own depends on the callers, and linkers drop it
+//   elsewhere.
 // - A block and its only successor, if that has no other predecessor, are one node.
 // - A conditional branch counts as its inverse if the inverse's mnemonic sorts first; the target of
-//   the one that counts is the first successor.
+//   the branch that counts is the first successor.
 // - The targets of an indirect jump are in the order of the words of data with their addresses,
 //   since data never moves. Targets whose addresses only code forms come last, by their mnemonics.
 //
-// Nodes are numbered depth-first from the entry. Nodes that only other entries reach come behind,
-// in the order of the hashes of the graphs there. The signature hashes, node by node, how the node
-// ends and which nodes follow; docs/profiles.md has the bytes.
+// Nodes are numbered depth-first from the entry. Nodes that only other entries reach come after
+// them, in the order of the hashes of the graphs there. The signature hashes, node by node, how the
+// node ends and which nodes follow; docs/profiles.md has the bytes.
 //
 // Example: block 0 falls into block 1, which ends in `bne` to block 3; block 2 is a `br` to block
 // 3, which returns. Block 2 is skipped. Blocks 0 and 1 are node 0, which ends in `beq` (it sorts
@@ -40,7 +42,7 @@ namespace {
 /// How a node ends. The numbers are hashed.
 enum class End : uint8_t { goes_on, conditional, call, jump, leaves };
 
-// Tokens for successors that are no nodes.
+// Tokens for successors that are not nodes.
 constexpr uint32_t kNowhere = 0xfffffffd;   // a return, or no return from a call
 constexpr uint32_t kOutside = 0xfffffffc;   // another procedure
 constexpr uint32_t kForEver = 0xfffffffb;   // an empty loop
@@ -51,7 +53,7 @@ struct Condition {
   bool inverted = false;
 };
 
-/// Facts that the Signers of all procedures of a program share.
+/// Facts shared by the Signers of all procedures of a program.
 class Context {
  public:
   explicit Context(const Program& program)
@@ -95,8 +97,8 @@ class Context {
   }
 
  private:
-  /// What says the condition of a branch: its opcode, or, on machines whose inverted branches keep
-  /// their opcode, also the fields of registers.
+  /// The key of a branch's condition: its opcode and, on machines whose inverted branches keep
+  /// their opcode, the fields of registers.
   uint64_t key_of(const Instruction& branch) const {
     Instruction inverse = branch;
     uint32_t registers = 0;
@@ -201,7 +203,7 @@ class Signer {
     return result;
   }
 
-  /// Whether a block is nothing but a branch out of the procedure.
+  /// Whether a block consists only of a branch out of the procedure.
   bool is_bare_exit(BlockId b) const {
     if (b == 0 || !block(b).successors.empty() || flow_of(block(b)) != ControlFlow::branch)
       return false;

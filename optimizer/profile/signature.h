@@ -16,7 +16,7 @@ struct ProcedureSignature {
   std::vector<NodeHash> nodes;  // by node
 };
 
-/// The signatures of all procedures. They depend neither on the layout of blocks nor on registers,
+/// The signatures of all procedures. They depend on neither the layout of blocks nor registers,
 /// constants and straight-line code. Close to linear time.
 std::vector<ProcedureSignature> sign(const Program& program);
 /// ProcedureSignature::value of all procedures, without the rest.

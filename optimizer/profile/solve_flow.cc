@@ -1,18 +1,18 @@
 // Solving flow equations on a spanning forest.
 //
 // The edges without counters form a forest (Knuth, "Optimal measurement points for program
-// frequency counts", BIT 1973). A leaf of the forest has one unknown edge, whose count the leaf's
-// equation gives; then that edge is known, and the leaf is taken off. Every node is taken off once.
+// frequency counts", BIT 1973). A leaf of the forest has one unknown edge, and the leaf's equation
+// gives its count; then that edge is known, and the leaf is removed. Every node is removed once.
 // The last node of a tree has no unknown edge left: its equation is a check, and the difference is
 // the flow that calls in this part of the procedure did not return.
 //
 // Example: the loop H -> B -> H of two nodes, entered at H and left from B, with counters on the
-// entry (1), the edge B -> H (9) and the exit (1). B has one unknown edge, H -> B: 9 + 1 = 10. H is
-// left with 1 + 9 in and 10 out: no flow was lost.
+// entry (1), the edge B -> H (9) and the exit (1). B has one unknown edge, H -> B: 9 + 1 = 10. H
+// then has 1 + 9 in and 10 out: no flow was lost.
 //
 // A node needs to know its unknown edge only when there is a single one. So a node keeps the
 // exclusive or of its unknown edges instead of a list. Arithmetic is modulo 2^64, in which the
-// equations hold whatever the counters are; readers of the counts take them as signed.
+// equations hold for any counters; readers of the counts take them as signed.
 
 #include "optimizer/profile/solve_flow.h"
 
@@ -72,7 +72,7 @@ class Peeler {
     nodes_[graph_.edges[edge].to].excess += count;
   }
 
-  /// Takes off a node if it is a leaf, then its neighbour if that is a leaf now, and so on.
+  /// Removes a node if it is a leaf, then its neighbour if that has become a leaf, and so on.
   void peel_from(uint32_t node) {
     while (nodes_[node].unknown == 1 && conserves(node)) {
       const uint32_t e = nodes_[node].edges;

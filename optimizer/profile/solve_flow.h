@@ -21,8 +21,8 @@ struct FlowSolution {
   /// By edge, modulo 2^64: a negative count is above 2^63.
   std::vector<uint64_t> counts;
 
-  /// A part into which more flows than out of it: calls in the part lost `amount` in all. `node` is
-  /// a node of the part (flow_parts()).
+  /// A part with more inflow than outflow: calls in the part lost `amount` in all. `node` is a node
+  /// of the part (flow_parts()).
   struct Imbalance {
     uint32_t node = kNone;
     int64_t amount = 0;
@@ -43,7 +43,7 @@ FlowSolution solve_flow(const FlowGraph& graph, std::span<const uint64_t> counte
 /// Whether the edges without counters form a forest, so that there is at most one solution.
 bool has_spanning_forest(const FlowGraph& graph);
 
-/// The part of each node: a number that is the same for nodes that edges without counters connect.
+/// The part of each node: a number that is equal for nodes that edges without counters connect.
 std::vector<uint32_t> flow_parts(const FlowGraph& graph);
 
 }  // namespace respike

@@ -1,7 +1,8 @@
 // How often loops and calls run can only be guessed, and guesses multiply along nested loops and
-// down the call graph: one procedure of a large program, a random one, would then get nearly all
-// of the execution. So estimates count inside a procedure only. Every procedure that may run gets a
-// share of the execution that fits its size, so that hot and cold are told apart within each.
+// down the call graph: one random procedure of a large program would then get nearly all of the
+// execution. So estimates count only inside a procedure. Every procedure that may run gets a share
+// of the execution that fits its size, so that hot and cold are distinguished within each
+// procedure.
 
 #include "optimizer/profile/static_counts.h"
 
@@ -20,7 +21,7 @@ uint64_t scaled(double executions) {
 }
 
 /// How often control goes from one block to another by an indirect jump, directly or through a hub.
-/// A hub passes flow on in the same proportions whichever block it comes from.
+/// A hub passes flow on in the same proportions for every block that it comes from.
 class IndirectFlow {
  public:
   IndirectFlow(const FlowGraph& graph, const std::vector<double>& flow)

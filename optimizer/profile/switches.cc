@@ -1,9 +1,9 @@
-// Words of data that stand one behind the other and lead to blocks of one procedure are a table. In
-// the order of the table, cases of a switch keep their places from build to build, whatever the
-// compiler makes of their code.
+// Consecutive words of data that lead to blocks of one procedure are a table. In the order of the
+// table, cases of a switch keep their places from build to build, whatever code the compiler makes
+// of them.
 //
 // Example: gcc's build of an interpreter jumps through a table of labels, clang's build of the same
-// source through a jump table; in both the 13th word leads to the code for the 13th operation.
+// source through a jump table. In both, the 13th word leads to the code for the 13th operation.
 
 #include "optimizer/profile/switches.h"
 

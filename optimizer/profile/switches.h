@@ -1,5 +1,5 @@
 #pragma once
-// The large switches of a program, for matching builds: what the n-th word of a table leads to.
+// The large switches of a program, for matching builds: the target of the n-th word of a table.
 
 #include <cstdint>
 #include <vector>
@@ -17,7 +17,7 @@ std::vector<std::vector<Switch>> find_switches(const Program& program);
 inline constexpr size_t kLeastSwitch = 16;
 
 void write_switches(ByteWriter& out, const std::vector<Switch>& switches);
-/// Throws Error when a target is none of `blocks` blocks.
+/// Throws Error when a target is not one of the `blocks` blocks.
 std::vector<Switch> read_switches(ByteReader& in, size_t blocks);
 
 }  // namespace respike

@@ -1,9 +1,9 @@
-// The list of formats, and questions that are answered by the format of an image.
+// The list of formats, and questions that the format of an image answers.
 //
-// Which format an image uses is seen in the image, not in its machine. Itanium's conventions have a
-// program header for their table; where there is none, .eh_frame counts, if it exists. A new format
-// gets a folder of its own and a place in kFormats. Example: images for Windows NT
-// with a section .pdata have a function table.
+// The image shows which format it uses; its machine does not. Itanium's conventions have a program
+// header for their table; without that header, .eh_frame counts, if it exists. A new format gets a
+// folder of its own and a place in kFormats. Example: images for Windows NT with a section .pdata
+// have a function table.
 
 #include <algorithm>
 
@@ -51,7 +51,7 @@ ReturnRegions::ReturnRegions(const Image& image) {
   try {
     regions_ = unwind_format_of(image)->return_regions(image);
   } catch (const Error&) {
-    return;  // lifting tells of it
+    return;  // lifting reports it
   }
   std::ranges::sort(regions_, {}, &AddressRanges::value_type::first);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What readers of unwind tables do with descriptions of the same code.
+// How readers of unwind tables treat overlapping descriptions of code.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,9 +9,10 @@
 
 namespace respike {
 
-/// Sorts descriptions, which have a `start` and an `end`. Which of several overlapping descriptions
-/// an unwinder would take is not known: they are dropped, and their range is appended to
-/// `unreadable`. Example: of [0x1000, 0x1040) and [0x1020, 0x1060), [0x1000, 0x1060) is appended.
+/// Sorts descriptions, which have a `start` and an `end`. It is not known which of several
+/// overlapping descriptions an unwinder would take: all of them are dropped, and their range is
+/// appended to `unreadable`. Example: for [0x1000, 0x1040) and [0x1020, 0x1060), [0x1000, 0x1060)
+/// is appended.
 template <typename T>
 void set_overlaps_aside(std::vector<T>& pending, AddressRanges& unreadable) {
   std::stable_sort(pending.begin(), pending.end(),

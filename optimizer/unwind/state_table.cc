@@ -1,8 +1,8 @@
 // A hash table with open addressing over the states in UnwindTables::states.
 //
 // Example: each of ten thousand procedures starts in the state "the CFA is the stack pointer,
-// nothing is saved"; the table stores the state once and gives the same index each time. Comparing
-// states costs more than hashing them, so that hashes are kept and compared first.
+// nothing is saved"; the table stores the state once and returns the same index each time.
+// Comparing states costs more than hashing them, so hashes are kept and compared first.
 
 #include "optimizer/unwind/state_table.h"
 

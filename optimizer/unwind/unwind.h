@@ -1,14 +1,14 @@
 #pragma once
 // The formats of unwind tables: what lifting asks of a reader, and what emission asks of a writer.
 //
-// An image describes its frames in one format; each format is a folder beside this file. A reader
-// turns the tables of an image into unwind states and call sites (ir/unwind.h), which it gives by
-// address; lift/ files them into blocks. Emission says which state and which call site holds in
-// which range of the output; a writer turns these ranges into the contents of sections.
+// An image describes its frames in one format; each format is a subfolder here. A reader turns the
+// tables of an image into unwind states and call sites (ir/unwind.h), by address; lift/ assigns
+// them to blocks. Emission says which state and which call site holds in which range of the output;
+// a writer turns these ranges into the contents of sections.
 //
 // Example: an image with a section .eh_frame has one FDE for main. read_unwind() gives the FDE's
 // rows: from 0x120000460 on state 0, from 0x120000468 on state 1. When main moves by 64 bytes, the
-// writer gets the range of state 0 at 0x1200004a0 and the range of state 1 behind it.
+// writer gets the range of state 0 at 0x1200004a0 and the range of state 1 after it.
 
 #include <cstdint>
 #include <optional>
@@ -37,14 +37,14 @@ struct UnwindInput {
 // ---- Writing
 
 /// A range of output code with one unwind state and one call-site record. Ranges are sorted by
-/// address and do not overlap; neighbours that touch and have the same `owner` may share an FDE.
+/// address and do not overlap; adjacent ranges with the same `owner` may share an FDE.
 struct UnwindRange {
   uint64_t start = 0;
   uint64_t end = 0;
   uint32_t owner = 0;      // procedure or stub: ranges of different owners never share an FDE
   uint32_t state = kNone;  // index of UnwindTables::states; kNone: not described, a gap
-  bool stays = false;      // code that is where it was in the input
-  // LSDA part; lsda == kNone: no LSDA applies to this range, but for one that stays.
+  bool stays = false;      // code at the same address as in the input
+  // LSDA part; lsda == kNone: no LSDA applies to this range, except a range that stays.
   uint32_t lsda = kNone;
   uint64_t kept_lsda = 0;    // Fde::kept_lsda
   bool terminate = false;    // covered by an LSDA but by no call-site record
@@ -78,7 +78,7 @@ struct NewUnwindTable {
 
 // ---- Formats
 
-/// A way to describe frames. Functions that are null are "not needed by this format".
+/// A way to describe frames. A null function is not needed by the format.
 struct UnwindFormat {
   /// Whether the image describes its frames in this format.
   bool (*is_used_by)(const Image& image);
@@ -86,19 +86,19 @@ struct UnwindFormat {
   bool (*owns_section)(std::string_view name);
   /// As read_unwind(), for an image that uses the format.
   UnwindInput (*read)(const Image& image, AddressRanges* unreadable);
-  /// The new tables, by address: one for each section of the input that there is and that may move,
-  /// and others in new sections. Throws Error when a state cannot be expressed or an offset does
-  /// not fit.
+  /// The new tables, by address: one for each section of the input that exists and may move, and
+  /// others in new sections. Throws Error when a state cannot be expressed or an offset does not
+  /// fit.
   std::vector<NewUnwindTable> (*write)(const UnwindRequest& request);
-  /// The ranges of code that are described together. Only of a format whose unwinders look up
-  /// return addresses themselves: there, the code behind a call has to be in the range of the call.
+  /// The ranges of code that are described together. Only for a format whose unwinders look up
+  /// return addresses themselves: there, the code after a call has to be in the range of the call.
   /// Null where unwinders look up the address before.
   AddressRanges (*return_regions)(const Image& image);
   /// Whether unwinders read the code of the prolog, so that each piece of a procedure needs a
-  /// prolog in front (transform/prolog_copies.h), and a prolog stays in one piece.
+  /// prolog before it (transform/prolog_copies.h), and a prolog stays in one piece.
   bool reads_prologs = false;
   /// How tables of `after`, an output, contradict each other, in one sentence; nullopt where they
-  /// agree. Null for formats that say nothing twice. `tables`: what was read from `after`.
+  /// agree. Null for formats that state nothing twice. `tables`: the tables read from `after`.
   std::optional<std::string> (*contradiction)(const Image& before, const Image& after,
                                               const UnwindTables& tables);
   /// What the format's unwinders assume of an image.
@@ -111,7 +111,7 @@ std::span<const UnwindFormat* const> unwind_formats();
 /// The format by which the image describes its frames, or nullptr when it describes none.
 const UnwindFormat* unwind_format_of(const Image& image);
 
-/// Whether a section of this name holds unwind tables, in whichever format.
+/// Whether a section of this name holds unwind tables of any format.
 bool is_unwind_section(std::string_view name);
 
 /// Reads the unwind tables of `image`. A description that cannot be read (an unknown encoding or
@@ -136,10 +136,10 @@ class ReturnRegions {
   AddressRanges regions_;  // by start
 };
 
-/// Where a reference to `address` in the table `from` leads when the table is written anew at `to`
-/// with `size` bytes. References are to the start, to the end, or to the terminating word before
-/// the end. Any place inside counts as the start: start-up code of static images means the entries
-/// behind those of its own object.
+/// The target, after the table `from` is written anew at `to` with `size` bytes, of a reference to
+/// `address` in the table. References are to the start, to the end, or to the terminating word
+/// before the end. Any place inside counts as the start: start-up code of static images means the
+/// entries after those of its own object.
 inline uint64_t moved_table_address(uint64_t address, const Section& from, uint64_t to,
                                     uint64_t size) {
   constexpr uint64_t kTerminator = 4;

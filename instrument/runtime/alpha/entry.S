@@ -2,8 +2,8 @@
 
    The same entry serves as the entry point of an executable, where the only certain registers are
    sp and v0 (the dynamic linker's finalizer), and as DT_INIT of a library, a call with arguments
-   and a return address. All registers are kept but pv, which holds the address of the code that
-   goes on, as after any jump through pv; where no code goes on, the entry returns.
+   and a return address. All registers are kept except pv, which holds the address of the code that
+   continues, as after any jump through pv; where no code continues, the entry returns.
 
    The C code saves s0 to s6 where it uses them, never touches gp and floating-point registers, and
    needs no pv. */

@@ -1,7 +1,7 @@
 #pragma once
 /* Calls of imported functions by the calling standard of Windows NT for Alpha: six arguments in a0
-   to a5, the seventh on the stack, the result in v0. The entry's file has the call itself, so that
-   the frame of the calling code stays as its prolog made it. */
+   to a5, the seventh on the stack, the result in v0. The call itself is in the entry's file, so
+   that the frame of the calling code stays as its prolog made it. */
 
 /* `function` is the address in the slot of an import. The seventh argument is 0. */
 static inline __attribute__((always_inline)) long call_import(long function, long first,

@@ -2,7 +2,7 @@
 
    The same entry serves as the entry point of a program and of a library (DllMain): a call by the
    calling standard, with up to six arguments and a return address. Arguments and return address are
-   passed on to the code that goes on, whose address is in t12; where no code goes on, the entry
+   passed to the code that continues, whose address is in t12; where no code continues, the entry
    returns 1: a library without an entry of its own is loaded.
 
    Prologs are in one piece, since unwinders of Windows NT read them. */

@@ -3,8 +3,8 @@
 // The same entry serves as the entry point of an executable and as DT_INIT of a library, a call with
 // arguments in r32 to r39, a return address in b0 and ar.pfs. The frame grows by local registers that
 // keep all scratch registers meanwhile, NaT bits included; it stays that large, which neither an
-// entry nor an initializer can see. b6 holds the address of the code that goes on, as after any call
-// through a pointer; where no code goes on, the entry returns. Floating-point registers f6, f7 and f32
+// entry nor an initializer can see. b6 holds the address of the code that continues, as after any call
+// through a pointer; where no code continues, the entry returns. Floating-point registers f6, f7 and f32
 // change: they are scratch at a call (Itanium Software Conventions and Runtime Architecture Guide, 5.2).
 //
 // The C code has no data and calls nothing, so it needs no gp.

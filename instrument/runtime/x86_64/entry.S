@@ -2,15 +2,16 @@
 
    The same entry serves as the entry point of an executable, where the only certain registers are
    rsp and rdx (the dynamic linker's finalizer), and as DT_INIT of a library, a call with arguments
-   and a return address. All registers and flags are kept but r11, which holds the address of the
-   code that goes on; where no code goes on, r11 leads to a return.
+   and a return address. All registers and flags are kept except r11, which holds the address of the
+   code that continues; where no code continues, r11 leads to a return.
 
    The C code keeps rbx, rbp and r12 to r15, as the calling standard wants (System V ABI, AMD64
-   supplement, 3.2.1), and uses general registers only. An endbr64 stands where an indirect branch
-   arrives, so that images for processors that check this (CET) stay such images. */
+   supplement, 3.2.1), and uses only general registers. An endbr64 marks each place where an
+   indirect branch arrives, so that images keep this property for processors that check it (CET). */
 
-        /* Unwind information says where the return address is after each push, since signals arrive
-           here and their handlers unwind; but for the first entry, which may have no caller. */
+        /* Unwind information gives the place of the return address after each push, since signals
+           arrive here and their handlers unwind. Only the first entry, which may have no caller,
+           leaves the return address undefined. */
 
         .macro  push register
         pushq   \register
@@ -21,7 +22,7 @@
         .cfi_adjust_cfa_offset -8
         .endm
 
-        /* What C code may change beside rax, r11 and flags. */
+        /* The registers that C code may change besides rax, r11 and flags. */
         .macro  push_scratch
         push    %rcx
         push    %rdx
@@ -50,7 +51,7 @@ respike_entry:
         endbr64
         jmp     save
 
-        /* Probes call this second entry, at a fixed place. It changes nothing but flags. */
+        /* Probes call this second entry, at a fixed place. It changes only flags. */
         .balign 16
         .globl  respike_find
 respike_find:

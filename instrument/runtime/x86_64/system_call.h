@@ -20,8 +20,8 @@ static inline __attribute__((always_inline)) long system_call(long number, long 
   return number;
 }
 
-/* Threads may have copies of the counters: what counts is relative to the base of gs, which is 0 in
-   a new process, is inherited by threads, and is the program's own (arch_prctl(2)). */
+/* Threads may have copies of the counters: counting code is relative to the base of gs, which is 0
+   in a new process, is inherited by threads, and belongs to the program (arch_prctl(2)). */
 #define RESPIKE_HAS_COPIES
 
 /* The address of the thread's control block, which starts with its own address (System V ABI, AMD64

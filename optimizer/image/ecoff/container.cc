@@ -1,4 +1,4 @@
-// ECOFF as a container: where the functions of ../container.h are, and which images are refused.
+// ECOFF as a container: its functions for ../container.h, and which images are refused.
 
 #include "optimizer/image/container.h"
 
@@ -47,7 +47,7 @@ void require_rewritable(const Image& image) {
                          "to stay where it is",
                          section.name));
   if (headers.data_start <= headers.text_start) refuse(image, "its data lies in front of its code");
-  // Added code goes behind the text, and must not get among sections.
+  // Added code goes after the text, and must not get between sections.
   for (const SectionHeader& section : headers.sections)
     if (section.loaded() && section.address < headers.data_start
             ? section.address < headers.text_start || section.end() > headers.data_start

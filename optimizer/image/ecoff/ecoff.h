@@ -1,5 +1,5 @@
 #pragma once
-// What the files of this folder share: the functions of the container.
+// Shared by the files of this folder: the functions of the container.
 
 #include <cstdint>
 #include <span>

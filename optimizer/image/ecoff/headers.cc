@@ -2,13 +2,13 @@
 //
 // Nothing is trusted: each offset and size is checked before it is used, and every failure is one
 // sentence with the place in the file. Objects, shared images and images that are not loaded by
-// pages are told apart here.
+// pages are distinguished here.
 //
 // Example: a section header that claims 0x200 bytes from offset 0x4000 of a file with 0x4100 bytes
 // ends in "the section .data is not in the file".
 //
-// The optional header has sizes of text and data, too. They are not believed: `objcopy` adds up the
-// sizes of the sections, without the gaps in between. What is where is taken from the sections.
+// The optional header also has sizes of text and data. They are not trusted: `objcopy` adds up the
+// sizes of the sections, without the gaps in between. Places and sizes are taken from the sections.
 
 #include "optimizer/image/ecoff/headers.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The headers of an ECOFF file: what they say, once everything is checked.
+// The headers of an ECOFF file, after all checks.
 
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@ struct SectionHeader {
   std::string name;
   uint64_t address = 0;
   uint64_t size = 0;    // in memory
-  uint64_t offset = 0;  // of the contents in the file; 0: it has none
+  uint64_t offset = 0;  // of the contents in the file; 0: no contents
   uint64_t relocations = 0;
   uint16_t relocation_count = 0;
   uint32_t flags = 0;
@@ -35,7 +35,7 @@ struct Headers {
   std::vector<SectionHeader> sections;
 };
 
-/// Throws Error when the file is no program that Respike reads, or is damaged.
+/// Throws Error when the file is damaged, or is not a program that Respike reads.
 Headers read_headers(std::span<const uint8_t> file, const std::string& name);
 
 }  // namespace respike::ecoff

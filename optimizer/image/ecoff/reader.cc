@@ -2,16 +2,16 @@
 //
 // Sections, external symbols and relocations become the neutral types. Symbols of sections come
 // first, so that section N has symbol N; then the external symbols of static procedures, then all
-// others.
+// other symbols.
 //
 // A relocation has no addend: the value is in the contents. It names an external symbol or, by a
-// number, a kind of section. Example: REFQUAD at 0x140000020 against .text, where the word there is
-// 0x120000440, is a relocation of the role address64 with the symbol of .text and the addend 0x40.
+// number, a kind of section. Example: a REFQUAD at 0x140000020 against .text, where the word is
+// 0x120000440, becomes a relocation of role address64 with the symbol of .text and the addend 0x40.
 //
-// `objcopy` gives all symbols the class "absolute" and no type. So where the class of a symbol is
-// the absolute one, the section that holds its value counts; and code in a static procedure has no
-// name at all. Symbols have no sizes. Therefore Image::names_procedures is false: where procedures
-// start is told by calls, by addresses of code and by loads of gp.
+// `objcopy` gives all symbols the class "absolute" and no type. So for a symbol of class absolute,
+// the section that holds its value counts; and code in a static procedure has no name at all.
+// Symbols have no sizes. Therefore Image::names_procedures is false: calls, addresses of code and
+// loads of gp show where procedures start.
 //
 // The file is not trusted; see headers.cc. Names are counted against a budget, since many symbols
 // may claim one long name.
@@ -65,7 +65,7 @@ class Reader {
     image_.entry = headers_.entry;
   }
 
-  /// What follows sections, relocations and symbols. Zeros alone are padding.
+  /// The bytes after sections, relocations and symbols. If all are zero, they are padding.
   void find_appended() {
     uint64_t end = image_.loaded_end;
     const auto add = [&](uint64_t offset, uint64_t count, uint64_t size) {
@@ -138,7 +138,7 @@ class Reader {
       image_.loaded_end = std::max(image_.loaded_end, header.offset + header.size);
     }
     if (section.allocated() && section.size != 0) add_segment(section);
-    // Code without a single relocation is code all the same.
+    // A code section without a single relocation is still code.
     if (section.executable())
       image_.relocations.push_back({.section = 0,
                                     .target = static_cast<uint32_t>(image_.sections.size()),
@@ -219,7 +219,7 @@ class Reader {
     return symbol;
   }
 
-  /// The section with a symbol's value. A value in no section is a number.
+  /// The section that holds a symbol's value. A value outside all sections is a number.
   uint32_t section_of(uint64_t value, unsigned storage) const {
     if (storage == kClassUndefined || storage == kClassSmallUndefined) return Symbol::kUndefined;
     const Section* section = image_.section_at(value);
@@ -254,8 +254,8 @@ class Reader {
     }
   }
 
-  /// Whether a word holds a number that nothing is added to. Should it look like an address, the
-  /// lifter notices that it has no relocation.
+  /// Whether a word holds a number to which nothing is added. If the number looks like an address,
+  /// the lifter notices that it has no relocation.
   static bool names_nothing(const RelocationRecord& record) {
     const RelocationRole role = role_of(record.type);
     return (role == RelocationRole::address64 || role == RelocationRole::address32) &&
@@ -304,7 +304,7 @@ class Reader {
     return number_of(*section);  // its symbol has the same number
   }
 
-  /// Makes symbol and addend mean the address. A number of a kind of section stands for all
+  /// Makes symbol and addend express the address. A number of a kind of section stands for all
   /// sections of that kind: the section that holds the address counts.
   void refer(Relocation& relocation, uint64_t address) const {
     const bool is_section = image_.symbols[relocation.symbol].type == Symbol::Type::section;

@@ -10,7 +10,8 @@ namespace respike::ecoff {
 
 inline constexpr uint16_t kAlpha = 0x183;
 inline constexpr uint16_t kDemandLoaded = 0413;  // kind of the optional header: "ZMAGIC"
-inline constexpr uint64_t kPage = 0x2000;        // of the format: offsets agree with addresses
+inline constexpr uint64_t kPage = 0x2000;        // of the format: offsets match addresses modulo
+                                                 // this
 
 // Flags of files.
 inline constexpr uint16_t kLinked = 2, kSharing = 0x3000, kNotShared = 0x1000;
@@ -51,7 +52,7 @@ struct [[gnu::packed]] SectionRecord {
 };
 static_assert(sizeof(SectionRecord) == 64);
 
-// Flags of sections. Those with kExtended are numbers, which stand alone.
+// Flags of sections. Flags with kExtended are numbers, each used alone.
 inline constexpr uint32_t kText = 0x20, kZero = 0x80, kSmallZero = 0x400, kFini = 0x1000000,
                           kInit = 0x80000000, kExtended = 0x2000000, kExtendedMask = 0x2fff000,
                           kComment = 0x2100000, kUnwindData = 0x2400000,
@@ -77,7 +78,7 @@ struct [[gnu::packed]] SymbolicHeader {
 };
 static_assert(sizeof(SymbolicHeader) == 144);
 inline constexpr uint16_t kSymbolicMagic = 0x1992;
-/// Bytes of a record of the tables that are not read; an optimization symbol counts in bytes.
+/// Record sizes of the tables that are not read, in bytes; an optimization symbol counts in bytes.
 inline constexpr uint64_t kLineNumberSize = 8, kDenseNumberSize = 8, kProcedureSize = 64,
                           kLocalSymbolSize = 16, kAuxiliarySize = 4, kFileSize = 96,
                           kRelativeFileSize = 4;

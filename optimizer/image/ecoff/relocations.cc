@@ -1,10 +1,10 @@
 // The tables of relocations: types and their roles, numbers and their sections.
 //
-// The types are those of ELF for Alpha, which took them over, as far as 18. Example: type 6
-// (GPDISP) marks the first of two instructions that compute gp; its field for a symbol holds the
-// distance to the second.
+// Up to type 18 the types are those of ELF for Alpha, which adopted them. Example: type 6 (GPDISP)
+// marks the first of two instructions that compute gp; its field for a symbol holds the distance to
+// the second.
 //
-// Types that compute on a stack (OP_PUSH to OP_PRSHIFT), switch to another gp (GPVALUE) or are for
+// Types that compute on a stack (OP_PUSH to OP_PRSHIFT), switch to another gp (GPVALUE) or serve
 // large displacements (IMMED) are not understood.
 
 #include "optimizer/image/ecoff/relocations.h"
@@ -18,7 +18,7 @@ namespace {
 using Role = RelocationRole;
 
 constexpr Role kRoles[] = {
-    Role::ignored,        // IGNORE: old linkers put it behind GPDISP
+    Role::ignored,        // IGNORE: old linkers put it after GPDISP
     Role::address32,      // REFLONG
     Role::address64,      // REFQUAD
     Role::gp_relative32,  // GPREL32

@@ -1,5 +1,5 @@
 #pragma once
-// What the numbers of ECOFF's relocations say.
+// The meaning of ECOFF's relocation numbers.
 
 #include <cstdint>
 #include <string_view>
@@ -14,13 +14,13 @@ enum : uint8_t { kIgnore = 0, kLiteralUse = 5, kGpDisplacement = 6, kComputedSto
 inline constexpr unsigned kSizeShift = 8;
 
 RelocationRole role_of(uint8_t type);
-/// The first type with that role; 0: there is none.
+/// The first type with that role; 0: no type has it.
 uint8_t type_of(RelocationRole role);
 
-/// Bytes that a relocation of the role is about.
+/// How many bytes a relocation of the role covers.
 unsigned width_of(RelocationRole role);
 
-/// Instead of a symbol a relocation may name a section, by a number of its kind.
+/// A relocation may name a section instead of a symbol, by a number of its kind.
 constexpr uint32_t kNoSection = 0, kTextSection = 1, kNumbers = 14;
 /// The name of the section with a number; empty: no section has that number.
 std::string_view section_of_number(uint32_t number);

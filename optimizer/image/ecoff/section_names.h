@@ -1,5 +1,5 @@
 #pragma once
-// Names of sections in a file, which are short, and in an Image.
+// Names of sections: short in a file, longer in an Image.
 
 #include <string>
 #include <string_view>

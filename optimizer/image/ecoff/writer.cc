@@ -1,22 +1,22 @@
 // Writes an ECOFF image in which code moved.
 //
-// Data stays at its addresses, so the sections of the input stay, too. New code goes behind the
+// Data stays at its addresses, so the sections of the input also stay. New code goes after the
 // text, into the hole between text and data: the system maps all of the text by one entry of the
-// optional header, which grows. In the file, data comes directly behind the text, so it moves
-// there. Everything behind the contents is written anew: relocations, Respike's note, and symbols.
+// optional header, which grows. In the file, data directly follows the text, so data moves there.
+// Everything after the contents is written anew: relocations, Respike's note, and symbols.
 //
 // Example: .text .fini .rdata | .data .lita .bss becomes
 // .text .fini .rdata .textrsp | .data .lita .bss, with .notersp in the file only.
 //
-// Counters of an instrumented program extend the memory behind the data. What lies behind the image
-// stays behind it.
+// Counters of an instrumented program extend the memory after the data. Bytes that follow the image
+// still follow it.
 //
-// What describes places of the input and is not understood is left out, and users are told: local
+// Descriptions of places of the input that are not understood are left out, with a warning: local
 // symbols, line numbers and procedure descriptors, and .comment, where Tru64's linker keeps its
 // compact relocations.
 //
-// Limits: there must be room for the section headers in front of the first section, and for the new
-// code in front of the data; a section has no more than 65,535 relocations.
+// Limits: there must be room for the section headers before the first section, and for the new code
+// before the data; a section has no more than 65,535 relocations.
 
 #include <algorithm>
 
@@ -39,7 +39,7 @@ bool in_text(const Headers& headers, const SectionHeader& section) {
   return section.loaded() && section.address < headers.data_start;
 }
 
-/// The address behind the text, read-only data included.
+/// The end address of the text, including read-only data.
 uint64_t end_of_text(const Headers& headers) {
   uint64_t end = headers.text_start;
   for (const SectionHeader& section : headers.sections)
@@ -139,7 +139,7 @@ class Writer {
 
   // ---- contents
 
-  /// Text keeps its offsets. Data follows it as before, at offsets that agree with its addresses.
+  /// Text keeps its offsets. Data follows it as before, at offsets that match its addresses.
   void place_contents() {
     uint64_t end = headers_end_;
     std::vector<OutputSection*> text, data, others;
@@ -154,7 +154,7 @@ class Writer {
     for (OutputSection* section : text) {
       if (section->number >= input_.sections.size())
         section->record.offset =
-            end + (section->record.address - end) % kPage;  // no gap but up to the address
+            end + (section->record.address - end) % kPage;  // a gap only up to the address
       end = std::max(end, section->record.offset + section->contents.size());
     }
     text_end_ = 0;
@@ -168,12 +168,12 @@ class Writer {
     }
     file_.assign(end, 0);
     for (const OutputSection& section : sections_)
-      if (!section.contents.empty())  // the offset of others says nothing
+      if (!section.contents.empty())  // the offset of an empty section means nothing
         std::ranges::copy(section.contents,
                           file_.begin() + static_cast<ptrdiff_t>(section.record.offset));
   }
 
-  /// Data goes behind `end` by a multiple of the page, as one piece.
+  /// Moves data as a whole to after `end`, by a multiple of the page.
   void move_data(std::span<OutputSection* const> data, uint64_t& end) {
     uint64_t first = UINT64_MAX;
     for (const OutputSection* section : data)
@@ -184,13 +184,13 @@ class Writer {
       section->record.offset = section->record.offset + shift;
       end = std::max(end, section->record.offset + section->contents.size());
     }
-    // Memory behind the contents shares their last page, which the system maps from the file.
+    // Memory after the contents shares their last page, which the system maps from the file.
     if (!data.empty()) end = align_up(end, kPage);
   }
 
   // ---- symbols and relocations
 
-  /// The file has the symbols that are neither of sections nor null.
+  /// Whether the file has the symbol: all symbols except those of sections and the null symbol.
   static bool in_file(const Symbol& symbol) {
     return symbol.type != Symbol::Type::section && (symbol.raw != 0 || !symbol.name.empty());
   }
@@ -220,7 +220,8 @@ class Writer {
     return record;
   }
 
-  /// New code counts as text. Without a symbol a relocation is against an address in new code.
+  /// The number of a relocation's section. New code counts as text. A relocation without a symbol
+  /// refers to an address in new code.
   uint32_t number_for(const Symbol& section) const {
     if (section.section == 0 || section.section >= input_.sections.size()) return kTextSection;
     const uint32_t number = number_of_section(name_in_file(input_.sections[section.section].name));
@@ -296,7 +297,7 @@ class Writer {
     for (const ExternalSymbol& record : records) append(record);
   }
 
-  /// What lies behind the input's image, at the same place within a page.
+  /// Appends the bytes after the input's image, at the same place within a page.
   void append_rest() {
     if (input_.appended.empty()) return;
     const uint64_t before = static_cast<uint64_t>(input_.appended.data() - input_.file.data());

@@ -1,6 +1,6 @@
-// Sections that the linker compressed (System V gABI, chapter 4, "Compressed Sections"): a header
-// says by which method and how large the contents are. Compilers' debug information comes so with
-// -gz.
+// Sections that the linker compressed (System V gABI, chapter 4, "Compressed Sections"). A header
+// names the method and gives the size of the contents. With -gz, compilers' debug information has
+// this form.
 //
 // Example: .debug_info of 9 MB is a header of 24 bytes with the method 1 (zlib), the size and the
 // alignment of the contents, and 3 MB of compressed bytes.
@@ -20,7 +20,7 @@ namespace {
 using Header = Types::Chdr;
 
 constexpr uint64_t kLargest = uint64_t{4} << 30;  // bytes of contents
-constexpr uint64_t kBestRatio = 256;              // of debug information; usual are 3 to 10
+constexpr uint64_t kBestRatio = 256;              // of debug information; 3 to 10 is usual
 
 bool is_compressed(const Section& section) {
   return (section.raw.flags & llvm::ELF::SHF_COMPRESSED) != 0;

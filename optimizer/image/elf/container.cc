@@ -1,4 +1,4 @@
-// ELF as a container: where the functions of ../container.h are.
+// ELF as a container: its functions for ../container.h.
 
 #include "optimizer/image/container.h"
 
@@ -15,8 +15,8 @@ namespace respike {
 
 namespace {
 
-/// The offset of the first byte that is not zero, lies between what headers describe, and is not
-/// loaded; nullopt: there is none. What lies behind all headers and sections stays.
+/// The offset of the first nonzero byte that is not loaded and that no header or section describes;
+/// nullopt: no such byte. Bytes after all headers and sections stay.
 std::optional<uint64_t> undescribed_bytes(const Image& image) {
   const auto* header = reinterpret_cast<const elf::FileHeader*>(image.file.data());
   std::vector<std::pair<uint64_t, uint64_t>> described = {

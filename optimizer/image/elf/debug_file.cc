@@ -1,12 +1,12 @@
 // Writes a debug file for an output.
 //
-// A debug file looks like its image from a distance: the same program headers, and the same headers
-// of allocated sections, but without contents (SHT_NOBITS). So debuggers find out by how much the
-// image was moved in memory, and in which section a symbol is. Only notes have contents, since the
-// build-id tells to which image the file belongs. All that is not allocated comes from the debug
-// file of the input, with the changes of the rewriter, but for:
+// A debug file has the outline of its image: the same program headers, and the same headers of
+// allocated sections, but without contents (SHT_NOBITS). So debuggers find out how far the image
+// was moved in memory, and which section a symbol is in. Only notes have contents, since the
+// build-id identifies the image of the file. Everything that is not allocated comes from the debug
+// file of the input, with the rewriter's changes, except:
 //
-// - relocations that the linker kept: they speak of contents that the file does not have;
+// - relocations that the linker kept: they refer to contents that the file does not have;
 // - .gnu_debuglink and the note of Respike, which belong to the image;
 // - symbols of sections that are not allocated: no relocation refers to them any more.
 //
@@ -17,8 +17,8 @@
 //   .comment, .debug_info, ..., .symtab, .strtab, .shstrtab
 //   section headers: .interp without contents, .note.gnu.build-id, .text without contents, ...
 //
-// A segment that has notes holds them in the file, at an offset that fits its alignment; other
-// segments hold nothing.
+// A segment with notes holds them in the file, at an offset that fits its alignment; other segments
+// hold nothing.
 
 #include "optimizer/image/debug_file.h"
 
@@ -83,7 +83,7 @@ class DebugFileWriter {
   std::vector<ProgramHeader> segments_;
   std::vector<FileSection> sections_;
   std::vector<uint32_t> index_;  // here, of sections of the output
-  uint64_t end_ = 0;             // of what has a place in the file
+  uint64_t end_ = 0;             // of the parts placed in the file
   std::vector<SymbolRecord> symbols_;
   std::vector<uint8_t> symbol_bytes_, names_, section_names_;
 };
@@ -137,9 +137,9 @@ bool is_inside(uint64_t address, uint64_t size, const ProgramHeader& segment) {
          size <= segment.p_memsz - (address - segment.p_vaddr);
 }
 
-/// Gives the segment's notes their places, and the segment what the file holds of it.
+/// Gives the segment's notes their places, and the segment the extent of these notes in the file.
 void DebugFileWriter::place_segment(ProgramHeader& segment, std::vector<bool>& placed) {
-  constexpr uint64_t kLargestGap = uint64_t{1} << 20;  // bytes in front of notes
+  constexpr uint64_t kLargestGap = uint64_t{1} << 20;  // bytes before notes
   uint64_t start = std::numeric_limits<uint64_t>::max(), end = 0;
   std::vector<size_t> notes;
   for (size_t i = 1; i < sections_.size(); ++i) {
@@ -152,7 +152,7 @@ void DebugFileWriter::place_segment(ProgramHeader& segment, std::vector<bool>& p
     notes.push_back(i);
   }
   const uint64_t alignment = std::max<uint64_t>(segment.p_align, 1);
-  // The segment that holds the headers holds them here, too.
+  // The segment that holds the headers also holds them here.
   const uint64_t headers = segment.p_offset == 0 ? end_of_headers() : 0;
   if (notes.empty() || end - segment.p_vaddr > kLargestGap) {
     segment.p_offset = segment.p_vaddr % alignment;
@@ -171,7 +171,8 @@ void DebugFileWriter::place_segment(ProgramHeader& segment, std::vector<bool>& p
   end_ = std::max(end_, segment.p_offset + segment.p_filesz);
 }
 
-/// Places notes segment by segment; then what other program headers describe follows the segments.
+/// Places notes segment by segment; the parts that other program headers describe follow the
+/// segments.
 void DebugFileWriter::place_notes() {
   std::vector<bool> placed(sections_.size());
   for (ProgramHeader& segment : segments_)
@@ -194,7 +195,7 @@ void DebugFileWriter::place_notes() {
   }
 }
 
-/// Gives a section a place behind all others.
+/// Gives a section a place after all others.
 void DebugFileWriter::place(FileSection& section) {
   section.header.sh_offset = align_up(end_, std::max<uint64_t>(section.header.sh_addralign, 1));
   section.header.sh_size = section.contents.size();

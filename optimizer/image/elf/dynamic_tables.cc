@@ -2,28 +2,28 @@
 //
 // A running program finds the name of an address in .dynsym (dladdr, backtrace_symbols): glibc
 // looks at all global symbols that the hash tables lead to (elf/dl-addr.c, determine_info). Symbols
-// have numbers, by which relocations and versions refer to them, so new symbols go behind all
+// have numbers, by which relocations and versions refer to them, so new symbols go after all
 // others:
 //
-//   .dynsym       the old symbols, then the new ones: global, and hidden, so that the dynamic
-//                 linker takes them for a definition of nothing. Without .gnu.hash glibc tells no
-//                 names of hidden symbols: there they are protected
+//   .dynsym       the old symbols, then the new ones: global and hidden, so that the dynamic linker
+//                 never takes them for a definition. Without .gnu.hash glibc does not report names
+//                 of hidden symbols: there the new symbols are protected
 //   .dynstr       the old names, then the new ones
 //   .gnu.version  the new symbols have no version (VER_NDX_GLOBAL)
-//   .gnu.hash     chains of symbols, each in one row of the table of symbols. The new symbols go to
-//                 the end of the last chain, where searches by address find them. The Bloom filter
-//                 does not know their names: searches by name do not get that far. So a search
-//                 for another name takes on average as long as in a table made by a linker
+//   .gnu.hash     chains of symbols, consecutive in the table of symbols. The new symbols go to the
+//                 end of the last chain, where searches by address find them. The Bloom filter
+//                 lacks their names, so searches by name do not reach them: a search for another
+//                 name takes on average as long as in a table made by a linker
 //   .hash         the number of symbols, which searches by address need; no chain leads to new ones
 //
 // Example: the last chain of a library is of the symbols 9 and 10; its end mark is at 10. With
 // three new symbols the chain is 9 to 13, and the mark is at 13.
 //
-// The tables lie in a row in the added segment, the names directly behind the symbols: on some
-// machines the dynamic linker takes the distance for the size of the table of symbols.
+// The tables are in a row in the added segment, the names directly after the symbols: on some
+// machines the dynamic linker takes the distance between them for the size of the table of symbols.
 //
-// Limits: tables whose form is not as above stay as they are, likewise tables that a kept
-// relocation refers to.
+// Limits: tables with another form stay as they are, and so do tables that a kept relocation refers
+// to.
 
 #include "optimizer/image/dynamic_tables.h"
 
@@ -87,8 +87,8 @@ class Growth {
   std::vector<NewImage::MovedSection> grown_;
 };
 
-/// Finds the section that the dynamic linker finds by the entry for `type`. False when the two
-/// disagree.
+/// Finds the section that the dynamic linker finds by the entry for `type`. False when section
+/// header and entry disagree.
 bool Growth::find_table(uint32_t type, uint32_t& section) const {
   for (uint32_t i = 1; i < image_.sections.size(); ++i) {
     const Section& each = image_.sections[i];
@@ -119,7 +119,7 @@ bool Growth::is_referred_to() const {
   for (const RelocationTable& table : image_.relocations)
     for (const Relocation& relocation : table.relocations) {
       const Symbol& symbol = image_.symbols[relocation.symbol];
-      // __ehdr_start counts to the first section, which lies behind.
+      // __ehdr_start is assigned to the first section, which follows it.
       if (symbol.defined_in_section() && asked(symbol.section) &&
           symbol.value >= image_.sections[symbol.section].address)
         return true;

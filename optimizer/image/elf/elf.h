@@ -1,5 +1,5 @@
 #pragma once
-// What the files of this folder share: LLVM's record types, and the functions of the container.
+// Shared by the files of this folder: LLVM's record types, and the functions of the container.
 
 #include <llvm/BinaryFormat/ELF.h>
 #include <llvm/Object/ELFTypes.h>
@@ -15,7 +15,7 @@
 
 namespace respike::elf {
 
-// Records as they lie in a file: little-endian, readable at any alignment.
+// Records as stored in a file: little-endian, readable at any alignment.
 using Types = llvm::object::ELF64LE;
 using FileHeader = Types::Ehdr;
 using SectionHeader = Types::Shdr;

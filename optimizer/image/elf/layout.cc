@@ -1,34 +1,33 @@
 // Plans the added segment.
 //
 // New code needs a segment of its own, and a segment needs a program header. The table of program
-// headers must stay directly behind the ELF header: tools such as strip write broken files
-// otherwise. Linkers leave no room behind the table, so the contents there move into the added
+// headers must stay directly after the ELF header: tools such as strip write broken files
+// otherwise. Linkers leave no room after the table, so the contents there move into the added
 // segment: the name of the interpreter and notes, which are found through program headers, and hash
 // and symbol tables, which are found through the dynamic section. They move as one block by one
-// distance, so that notes stay contiguous and aligned, and everything that points to them follows.
-// Only the name of the interpreter moves behind the others: objcopy --only-keep-debug, which keeps
-// notes alone, warns of notes in a segment that starts with other contents.
-// The dynamic linker measures the symbol table by the distance to its names (see loader_rules.cc),
-// so the block always holds both or neither. When something else is in the way, or a relocation
-// refers to the block, the program header of a note is given up instead (its section stays). That
-// comes last, since debuggers and crash reports find the build-id through PT_NOTE.
+// distance, so that notes stay contiguous and aligned, and every reference to them follows. Only
+// the name of the interpreter moves to the end: objcopy --only-keep-debug, which keeps only notes,
+// warns about notes in a segment that starts with other contents. The dynamic linker measures the
+// symbol table by the distance to its names (see loader_rules.cc), so the block always holds both
+// or neither. When something else is in the way, or a relocation refers to the block, the program
+// header of a note is given up instead (its section stays). That is the last resort, since
+// debuggers and crash reports find the build-id through PT_NOTE.
 //
-// Example: .interp and .note.gnu.build-id lie behind the program headers. Both move to the start of
-// the added segment, PT_INTERP and PT_NOTE follow, and the 56 bytes of a new PT_LOAD take their
-// place.
+// Example: .interp and .note.gnu.build-id follow the program headers. Both move to the start of the
+// added segment, PT_INTERP and PT_NOTE follow, and the 56 bytes of a new PT_LOAD take their place.
 //
 // Where the input keeps all data out of its executable segments (ld -z separate-code), the output
-// does, too: the added segment holds code alone, and a read-only segment on the pages behind it
-// holds the block and the tables. That takes two program headers; where there is room for one only,
+// does as well: the added segment holds only code, and a read-only segment on the pages after it
+// holds the block and the tables. That takes two program headers; where there is room for only one,
 // code and tables share a segment. In an output that was separated, and has no room for another
 // header at all, the segment of tables becomes executable and grows.
 //
-// The added segment comes after all memory of the image. But where memory leaves a wide hole behind
-// the code, as on machines whose data has a region of its own, it comes into that hole, in reach of
-// the code. Program headers stay in ascending order. An image whose highest segment is executable
-// already, such as an output of Respike, needs no new header: that segment grows. Added memory
-// extends the last writable segment. In an output of Respike other segments follow that segment, so
-// added memory needs a header, for which room is made likewise.
+// The added segment comes after all memory of the image. But where memory leaves a wide hole after
+// the code, as on machines whose data has a region of its own, the segment goes into that hole,
+// within reach of the code. Program headers stay in ascending order. An image whose highest segment
+// is already executable, such as an output of Respike, needs no new header: that segment grows.
+// Added memory extends the last writable segment. In an output of Respike other segments follow
+// that segment, so added memory needs a header, and room for it is made in the same way.
 
 #include "optimizer/image/elf/layout.h"
 
@@ -62,7 +61,7 @@ std::vector<uint32_t> sections_by_address(const Image& image) {
   return result;
 }
 
-/// Whether only program headers and the dynamic section know where `section` is.
+/// Whether only program headers and the dynamic section refer to the place of `section`.
 bool can_move(const Image& image, const Section& section) {
   switch (section.raw.type) {
     case ELF::SHT_NOTE:
@@ -82,8 +81,8 @@ bool can_move(const Image& image, const Section& section) {
 }
 
 /// Whether a kept relocation applies to a section of the block or refers to a symbol in it. Linkers
-/// count __ehdr_start and __executable_start, the start of the image, to the first section, which
-/// lies behind.
+/// assign __ehdr_start and __executable_start, the start of the image, to the first section, which
+/// follows it.
 bool has_references(const Image& image, const MovedBlock& block) {
   std::vector<bool> asked(image.sections.size());
   for (const uint32_t section : block.sections) asked[section] = true;
@@ -114,9 +113,9 @@ uint64_t extend_over_names(const Image& image, const Section& section, uint64_t 
   return names.allocated() && names.address >= end ? names.address + names.size : end;
 }
 
-/// Whether the first loaded segment can grow up to `end`, behind the program headers: into what
-/// linkers leave free up to the next page in the file and in memory. Example: musl's static
-/// programs have nothing but headers in their first segment, which ends with these.
+/// Whether the first loaded segment can grow up to `end`, after the program headers: into the space
+/// that linkers leave free up to the next page in the file and in memory. Example: the first
+/// segment of musl's static programs has nothing but headers and ends with them.
 bool can_grow(const Image& image, const Segment& first, uint64_t end) {
   if (first.memory_size != first.file_size) return false;
   const uint64_t from = first.offset + first.file_size, to = first.offset + (end - first.address);
@@ -132,7 +131,7 @@ bool can_grow(const Image& image, const Segment& first, uint64_t end) {
   return true;
 }
 
-/// Whether no contents are in [free, end), behind the program headers. Bytes that no section claims
+/// Whether [free, end), after the program headers, has no contents. Bytes that no section claims
 /// are padding only if they are zero.
 bool is_padding(const Image& image, uint64_t free, uint64_t end) {
   if (free == end) return true;
@@ -161,8 +160,8 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
     block.sections.push_back(index);
   }
   if (!is_padding(image, free, std::min(block.start, needed))) return std::nullopt;
-  // The file may hold contents of another segment behind the first segment: the new headers must
-  // not run into these contents.
+  // The file may hold contents of another segment after the first segment: the new headers must not
+  // overwrite these contents.
   const auto first = std::ranges::find_if(image.segments, &Segment::loaded);
   const uint64_t end = std::max(free, first->address + first->file_size);
   if (block.start < end && end < needed && !is_padding(image, end, needed)) return std::nullopt;
@@ -173,7 +172,8 @@ std::optional<MovedBlock> find_block(const Image& image, uint64_t free, uint64_t
   return block;
 }
 
-/// Notes which part of the block is the name of the interpreter, and what comes first without it.
+/// Notes which part of the block is the name of the interpreter, and which part is first without
+/// it.
 void find_name(const Image& image, MovedBlock& block) {
   for (const Segment& segment : image.segments)
     if (segment.kind == Segment::Kind::interpreter && block.contains(segment)) {
@@ -188,7 +188,7 @@ void find_name(const Image& image, MovedBlock& block) {
       block.first = std::min(block.first, image.sections[section].address);
 }
 
-/// The largest alignment that contents of the block ask for.
+/// The largest alignment that contents of the block require.
 uint64_t block_alignment(const Image& image, const MovedBlock& block) {
   uint64_t alignment = 1;
   for (const uint32_t section : block.sections)
@@ -210,8 +210,7 @@ size_t last_loaded(const Image& image) {
   return last;
 }
 
-/// The segment in front of the added segment: the last one, or a segment of code before a wide
-/// hole.
+/// The segment before the added segment: the last segment, or a segment of code before a wide hole.
 size_t segment_before(const Image& image) {
   size_t last = last_loaded(image);
   for (size_t i = last; i-- > 0;) {
@@ -225,8 +224,8 @@ size_t segment_before(const Image& image) {
   return last_loaded(image);
 }
 
-/// The segment in front of the added segment when it can grow: not writable, and nothing starts at
-/// its end in memory or in the file.
+/// The segment before the added segment when it can grow: not writable, and nothing starts at its
+/// end in memory or in the file.
 std::optional<size_t> growable_segment(const Image& image) {
   const size_t before = segment_before(image);
   const Segment& segment = image.segments[before];
@@ -246,7 +245,7 @@ bool has_added_code(const Image& image, const Segment& segment) {
   });
 }
 
-/// The segment of tables that an earlier rewriting added behind its code, when it can grow.
+/// The segment of tables that an earlier rewriting added after its code, when it can grow.
 std::optional<size_t> growable_tables(const Image& image) {
   const auto growable = growable_segment(image);
   if (!growable || image.segments[*growable].executable()) return std::nullopt;
@@ -258,8 +257,8 @@ std::optional<size_t> growable_tables(const Image& image) {
   return std::nullopt;
 }
 
-/// The address behind the loaded part of the file, by the first segment's distance between address
-/// and offset.
+/// The first address after the loaded part of the file, by the first segment's distance between
+/// address and offset.
 uint64_t behind_file(const Image& image) {
   uint64_t end = 0;
   for (const Segment& segment : image.segments)
@@ -278,7 +277,7 @@ uint64_t segment_alignment(const Image& image) {
   return alignment > 1 ? std::min(alignment, kDefaultSegmentAlignment) : kDefaultSegmentAlignment;
 }
 
-/// Whether the input keeps data, other than code, out of its executable segments.
+/// Whether the input keeps all data out of its executable segments.
 bool separates_code(const Image& image) {
   for (const Segment& segment : image.segments) {
     if (!segment.loaded() || !segment.executable()) continue;
@@ -290,7 +289,7 @@ bool separates_code(const Image& image) {
   return true;
 }
 
-/// The first address behind the program headers; nullopt where they are not directly behind the ELF
+/// The first address after the program headers; nullopt where they are not directly after the ELF
 /// header, or not loaded with it.
 std::optional<uint64_t> behind_headers(const Image& image) {
   const auto* header = reinterpret_cast<const FileHeader*>(image.file.data());
@@ -300,7 +299,7 @@ std::optional<uint64_t> behind_headers(const Image& image) {
   return first->address + header->e_phoff + image.segments.size() * sizeof(ProgramHeader);
 }
 
-/// Makes room for `count` more program headers by moving the block; false when that cannot be done.
+/// Makes room for `count` more program headers by moving the block; false when that is impossible.
 bool move_block(const Image& image, size_t count, SegmentPlan& plan) {
   const auto free = behind_headers(image);
   if (!free) return false;
@@ -309,10 +308,10 @@ bool move_block(const Image& image, size_t count, SegmentPlan& plan) {
   const uint64_t alignment = block_alignment(image, *block);
   if (alignment > plan.alignment) return false;
   find_name(image, *block);
-  // llvm-strip takes the first one of two segments that start at one place, here that of notes, for
-  // the one that holds the other, so such a block starts behind the start of the segment. A block
-  // that no program header leads to starts where the segment does: objcopy --only-keep-debug counts
-  // a gap in front of contents that it drops twice.
+  // When two segments start at one place, llvm-strip takes the first one, here the segment of
+  // notes, for the container of the other; so such a block starts after the start of the segment. A
+  // block that no program header leads to starts where the segment does: objcopy --only-keep-debug
+  // counts a gap before contents that it drops twice.
   const bool has_header = std::ranges::any_of(image.segments, [&](const Segment& segment) {
     return !segment.loaded() && segment.memory_size != 0 && segment.address == block->first;
   });

@@ -1,14 +1,14 @@
 // What the kernel and glibc's dynamic linker assume of an image.
 //
 // Problem: an image can be consistent by the gABI (System V ABI, chapters 4 and 5), run on one
-// machine, and fail on another, since loaders take short cuts. Example: with the symbol table moved
-// and its names left where they were, ld.so of one machine takes the negative distance between the
-// two for the size of the symbol table.
+// machine, and fail on another, since loaders take short cuts. Example: the symbol table moved and
+// its names stayed. ld.so of one machine takes the negative distance between the two for the size
+// of the symbol table.
 //
 // Idea: every short cut that a rewriter could meet is a rule here, one function each, with the
 // place in the loader's source that relies on it (Linux 6.1, glibc 2.36). Faults that the reader of
 // images refuses anyway (reader.cc: segments out of order or overlapping, offsets that do not fit
-// addresses and alignments, sections outside of segments) are not looked for again.
+// addresses and alignments, sections outside of segments) are not checked again.
 //
 // Limits: contents that a rewriter never changes, such as the records of symbol versions, are
 // compared byte by byte with the input's (check/same_program_data.cc).
@@ -121,9 +121,9 @@ Violation segments_on_pages_of_their_own(const Image& image) {
   return std::nullopt;
 }
 
-/// gABI chapter 5: what other program headers describe is found by address at run time (glibc
-/// elf/dl-load.c: PT_DYNAMIC, PT_TLS, PT_NOTE; elf/dl-reloc.c, _dl_protect_relro) and by offset in
-/// the file by tools, so both must be the same bytes of a loaded segment.
+/// gABI chapter 5: the parts that other program headers describe are found by address at run time
+/// (glibc elf/dl-load.c: PT_DYNAMIC, PT_TLS, PT_NOTE; elf/dl-reloc.c, _dl_protect_relro) and by
+/// offset in the file by tools, so both must be the same bytes of a loaded segment.
 Violation described_bytes_are_loaded(const Image& image) {
   for (const Segment& segment : image.segments) {
     if (segment.loaded() || segment.raw.type == ELF::PT_NULL || segment.file_size == 0) continue;
@@ -148,8 +148,8 @@ Violation relocated_memory_is_writable(const Image& image) {
   return std::nullopt;
 }
 
-/// glibc elf/dl-load.c, _dl_process_pt_note; binutils and gdb find the build-id alike: notes follow
-/// each other without a gap, up to the end of their PT_NOTE.
+/// glibc elf/dl-load.c, _dl_process_pt_note; binutils and gdb find the build-id in the same way:
+/// notes follow each other without a gap, up to the end of their PT_NOTE.
 Violation whole_notes(const Image& image) {
   constexpr uint64_t kHeader = 12;
   for (const Segment& segment : image.segments) {
@@ -214,7 +214,8 @@ Violation symbol_not_found(const Image& image, F is_found) {
 }
 
 /// glibc elf/dl-lookup.c, do_lookup_x: each symbol that other images may look for is found by its
-/// name, in each of the hash tables. Where several symbols have one name, versions tell them apart.
+/// name, in each of the hash tables. Where several symbols have one name, versions distinguish
+/// them.
 Violation symbols_are_found(const Image& image) {
   const Section* chains = section_of_type(image, ELF::SHT_GNU_HASH);
   if (chains != nullptr && dynamic_value(image, ELF::DT_GNU_HASH)) {
@@ -242,8 +243,8 @@ Violation every_symbol_has_a_version(const Image& image) {
   return std::nullopt;
 }
 
-/// gABI chapter 5, Dynamic Section: what the dynamic linker finds by the dynamic section, tools
-/// find by section headers; both must lead to the same table.
+/// gABI chapter 5, Dynamic Section: the dynamic linker finds tables by the dynamic section, tools
+/// find them by section headers; both must lead to the same table.
 Violation dynamic_entries_lead_to_sections(const Image& image) {
   for (const auto& [kind, tag, value] : image.loader_entries) {
     const auto describes = [&, tag = tag](const Section& section) {
@@ -292,7 +293,7 @@ Violation sizes_of_entries(const Image& image) {
 }
 
 /// glibc elf/do-rel.h, elf_dynamic_do_Rela: the first DT_RELACOUNT relocations only add the load
-/// address; their types are not looked at.
+/// address; their types are ignored.
 Violation relative_relocations_first(const Image& image) {
   const auto count = dynamic_value(image, ELF::DT_RELACOUNT);
   const auto address = dynamic_value(image, ELF::DT_RELA);

@@ -1,9 +1,9 @@
-// Reads those parts of an ELF image that the dynamic linker reads.
+// Reads the parts of an ELF image that the dynamic linker reads.
 //
 // The dynamic linker maps an image by its program headers and goes from PT_DYNAMIC to the strings
-// by addresses. Images of the system are stripped and may lack section headers. So the full reader
-// (reader.cc), which needs sections and symbols, does not serve here. The file is not trusted:
-// every offset is checked, and strings must end within their table.
+// by addresses. Images of the system are stripped and may lack section headers. The full reader
+// (reader.cc) needs sections and symbols, so it cannot read them. The file is not trusted: every
+// offset is checked, and strings must end within their table.
 //
 // Source: System V ABI, chapter 5 "Program Loading and Dynamic Linking"; glibc 2.36,
 // elf/get-dynamic-info.h. Limits: 64-bit little-endian images.
@@ -141,7 +141,7 @@ void Reader::read_dynamic(const Elf64_Phdr& segment) {
         break;
     }
   }
-  if (view_.runpath) view_.rpath.reset();  // glibc ignores RPATH beside RUNPATH
+  if (view_.runpath) view_.rpath.reset();  // glibc ignores RPATH if there is a RUNPATH
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace ELF = llvm::ELF;
 namespace {
 
 constexpr std::pair<MachineId, uint16_t> kMachines[] = {
-    {MachineId::alpha, 0x9026},  // what Linux uses; the registered 41 never was
+    {MachineId::alpha, 0x9026},  // used by Linux; the registered 41 never was
     {MachineId::ia64, ELF::EM_IA_64},
     {MachineId::x86_64, ELF::EM_X86_64},
 };
@@ -107,7 +107,7 @@ ProgramMagic program_magic(MachineId machine) {
   ProgramMagic magic{
       .bytes = {0x7f, 'E', 'L', 'F', ELF::ELFCLASS64, ELF::ELFDATA2LSB, ELF::EV_CURRENT},
       .mask = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
-  magic.bytes[16] = ELF::ET_EXEC;  // with the bit that the mask leaves out, ET_DYN
+  magic.bytes[16] = ELF::ET_EXEC;  // ET_DYN differs in the bit that the mask excludes
   magic.mask[16] = 0xfe;
   magic.mask[17] = magic.mask[18] = magic.mask[19] = 0xff;
   const uint16_t number = number_of_machine(machine);

@@ -1,6 +1,6 @@
 #pragma once
-// The start of an ELF file and its program headers, in neutral words: all that a loader of programs
-// needs, without reading a whole Image.
+// The start of an ELF file and its program headers, in neutral words. A loader of programs needs no
+// more, and does not read a whole Image.
 
 #include <array>
 #include <cstddef>
@@ -17,11 +17,11 @@ namespace respike::elf {
 
 inline constexpr size_t kFileStartSize = 64;      // bytes
 inline constexpr size_t kProgramHeaderSize = 56;  // bytes
-/// Where a file has four bytes of flags, which mean nothing on some machines.
+/// The offset of four bytes of flags, which mean nothing on some machines.
 inline constexpr size_t kFlagsOffset = 48;
 
-/// What the first kFileStartSize bytes say. Where a field rules later fields out, these are false
-/// or 0.
+/// The contents of the first kFileStartSize bytes. Where a field rules out later fields, these are
+/// false or 0.
 struct FileStart {
   bool is_elf = false;
   bool is_64_bit_little_endian = false;
@@ -37,18 +37,18 @@ struct FileStart {
   bool is_usable() const { return is_elf && is_64_bit_little_endian && is_linked; }
 };
 
-/// `file` may be shorter than a header; then it is no ELF file.
+/// `file` may be shorter than a header; then it is not an ELF file.
 FileStart read_file_start(std::span<const uint8_t> file);
 
-/// The segments of a table of program headers, without any check.
+/// The segments of a table of program headers, unchecked.
 std::vector<Segment> read_segments(std::span<const uint8_t> table);
 
 /// nullopt for a machine that Respike does not know.
 std::optional<MachineId> machine_of_number(uint16_t number);
 uint16_t number_of_machine(MachineId machine);
 
-/// How a program or library of a machine starts: some systems start programs by these bytes
-/// (binfmt_misc). Bits that count are set in `mask`.
+/// The first bytes of a machine's programs and libraries: some systems select an interpreter by
+/// these bytes (binfmt_misc). Bits that count are set in `mask`.
 struct ProgramMagic {
   std::array<uint8_t, 20> bytes{};
   std::array<uint8_t, 20> mask{};

@@ -1,21 +1,21 @@
 // Reads an ELF64 little-endian executable or shared library into an Image.
 //
 // The file is not trusted. Every offset, size and index is checked before it is used, so that the
-// rest of Respike can rely on an Image: sections and segments lie in the file, allocated sections
-// lie in a loaded segment at matching offsets and do not overlap, symbols name existing sections,
-// relocations name existing symbols and lie in the section they apply to. Any check that fails ends
-// in one Error that names the file and the place. Records are declared by LLVM, the checks are made
-// here: LLVM's own checks differ from accessor to accessor and give no offsets, and its
-// ELFObjectFile knows machines by triples, of which Alpha has none.
+// rest of Respike can rely on an Image: sections and segments are inside the file, allocated
+// sections are in a loaded segment at matching offsets and do not overlap, symbols name existing
+// sections, relocations name existing symbols and are in the section they apply to. A check that
+// fails throws one Error that names the file and the place. LLVM declares the records; the checks
+// are here: LLVM's own checks differ from accessor to accessor and give no offsets, and its
+// ELFObjectFile identifies machines by triples, and Alpha has no triple.
 //
 // Example: symbol 7 of section 99 in a file with 30 sections ends in "symbol 7 is in section 99,
 // which does not exist".
 //
 // The file stays mapped as long as the Image lives. Names of symbols and contents of sections point
 // into the mapping; symbols and relocations are copied once into flat vectors, so a file of 150 MB
-// costs little more than its tables. Memory and time are bounded by the size of the file: a file
-// may make many section headers claim the same bytes, or many symbols end in the same long name, so
-// contents, relocations and lengths of names are counted against a budget.
+// costs little more than its tables. Memory and time are bounded by the size of the file: in a
+// damaged file many section headers may claim the same bytes, or many symbols may end in the same
+// long name, so contents, relocations and lengths of names are counted against a budget.
 //
 // Limits: extended section numbering (more than 65,279 sections) is not supported, nor is SHT_REL,
 // which no machine that Respike knows uses.
@@ -43,7 +43,7 @@ namespace {
 
 constexpr size_t kLongestSectionName = 1024;
 constexpr uint64_t kLargestFileAlignment = 0x10000;  // of a section that is not loaded
-constexpr size_t kMostSegments = 256;  // addresses are looked up in all of them, one by one
+constexpr size_t kMostSegments = 256;  // each look-up of an address searches all of them
 
 bool power_of_two_or_zero(uint64_t value) {
   return (value & (value - 1)) == 0;
@@ -108,7 +108,7 @@ class Reader {
   bool in_file(uint64_t offset, uint64_t size) const {
     return offset <= bytes_.size() && size <= bytes_.size() - offset;
   }
-  /// The records at `offset`, which are known to lie in the file.
+  /// The records at `offset`, which are known to be inside the file.
   template <typename Record>
   std::span<const Record> records(uint64_t offset, uint64_t count) const {
     static_assert(alignof(Record) == 1);
@@ -223,7 +223,7 @@ void Reader::check_segment(const Segment& segment, size_t number) const {
   if (segment.raw.type == ELF::PT_NULL) return;
   const uint64_t at = header_->e_phoff + number * sizeof(ProgramHeader);
   const auto title = [&] { return fmt::format("segment {}", number); };
-  // A debug file has segments of which it holds nothing.
+  // A debug file has segments without any contents in the file.
   if (segment.file_size != 0 && !in_file(segment.offset, segment.file_size))
     fail(title() + " lies beyond the end of the file", at);
   if (segment.memory_size > std::numeric_limits<uint64_t>::max() - segment.address)
@@ -286,9 +286,9 @@ void Reader::read_sections() {
   image_.index_sections();
 }
 
-/// Sections that are not loaded are copied one by one when the file is written. So neither their
-/// contents, which a file may claim many times over, nor the padding between them may take more
-/// space than the file has.
+/// Sections that are not loaded are copied one by one when the file is written. A file may claim
+/// the same contents many times over. So neither the contents nor the padding between them may take
+/// more space than the file has.
 void Reader::check_file_sections() const {
   uint64_t contents = bytes_.size(), padding = bytes_.size() + 16 * kLargestFileAlignment;
   for (uint32_t i = 1; i < image_.sections.size(); ++i) {
@@ -383,7 +383,7 @@ void Reader::check_allocated_sections() {
   }
 }
 
-/// An allocated section lies in one loaded segment, with the file offset that follows from it.
+/// An allocated section is inside one loaded segment, at the file offset that the segment implies.
 void Reader::check_in_segment(uint32_t number) const {
   const Section& section = image_.sections[number];
   for (const Segment& segment : image_.segments) {
@@ -447,8 +447,8 @@ Symbol::Type symbol_type(uint8_t number) {
   }
 }
 
-/// Protected symbols that no chain of the hash table leads to cannot be found by their names: names
-/// of fragments in outputs without .gnu.hash.
+/// Protected symbols that no chain of the hash table leads to cannot be found by their names: in
+/// outputs without .gnu.hash these are the names of fragments.
 void Reader::find_unknown_names() {
   const Section* hash = nullptr;
   for (const Section& section : image_.sections) {
@@ -474,7 +474,7 @@ std::vector<Symbol> Reader::read_symbols(uint32_t section) const {
   const auto names = string_table(table.raw.link, title(section));
   if (table.raw.info > records.size())
     fail(title(section) + " has fewer symbols than local symbols", header_offset(section));
-  // Names share suffixes, but not without measure.
+  // Names may share suffixes, but only to a limit.
   size_t name_budget = 16 * names.size() + 256 * records.size();
   std::vector<Symbol> symbols(records.size());
   for (size_t i = 0; i < records.size(); ++i) {
@@ -524,9 +524,9 @@ void Reader::read_relocations() {
       if (section.raw.info == 0 || section.raw.info >= image_.sections.size())
         fail(title(i) + " applies to a section that does not exist", header_offset(i));
       target = &image_.sections[section.raw.info];
-      // In a debug file the contents that the linker's relocations speak of are missing.
+      // In a debug file the contents to which the linker's relocations apply are missing.
       if (!target->allocated() || target->kind == Section::Kind::zero) continue;
-      // The linker may leave relocations of parts that it left out (binutils 2.40).
+      // The linker may leave relocations of parts that it removed (binutils 2.40).
       if (target->name == kStackTraces) continue;
     }
     if (section.size > budget)
@@ -586,13 +586,13 @@ std::vector<Relocation> Reader::read_table(uint32_t section, const Section* targ
 }
 
 /// gABI (draft of 2018), section "Relative Relocation Table": an even entry is the address of a
-/// word to relocate; an odd entry has a bit for each of the 63 words behind those that were told
-/// before. Example: the entries 0x4000 and 0b1011 relocate the words at 0x4000, 0x4008 and 0x4018.
+/// word to relocate; an odd entry has a bit for each of the 63 words after the words covered so
+/// far. Example: the entries 0x4000 and 0b1011 relocate the words at 0x4000, 0x4008 and 0x4018.
 std::vector<Relocation> Reader::read_packed_table(uint32_t section) const {
   constexpr uint64_t kWord = sizeof(uint64_t), kBits = 63;
   std::vector<Relocation> relocations;
   uint64_t next = 0;  // the word of an odd entry's first bit
-  uint64_t told = 0;  // behind the last word told; words ascend, and may be unaligned
+  uint64_t told = 0;  // end of the last word covered; words ascend, and may be unaligned
   const auto add = [&](uint64_t address, uint64_t entry) {
     const auto word = image_.bytes_at(address, kWord);
     if (!word)

@@ -7,7 +7,7 @@
 //
 // Sources: the ELF processor supplement for Alpha as in glibc's elf.h; Intel Itanium
 // Processor-specific ABI (245370), chapter 4. Numbers that do not occur in linked images are not
-// listed: types for big-endian data among others.
+// listed, for example types for big-endian data.
 
 #include "optimizer/image/elf/relocation_roles.h"
 
@@ -37,7 +37,7 @@ constexpr Row kAlpha[] = {
     one(3, Role::gp_relative32),   // GPREL32
     one(4, Role::got_load),        // LITERAL
     one(5, Role::ignored),         // LITUSE
-    one(6, Role::gp_load),         // GPDISP: covers both halves of a gp load, stands at the upper
+    one(6, Role::gp_load),         // GPDISP: covers both halves of a gp load, is at the upper
     one(7, Role::branch),          // BRADDR
     one(8, Role::hint),            // HINT
     one(10, Role::pc_relative32),  // SREL32
@@ -59,7 +59,7 @@ constexpr Row kIa64[] = {
     {0x2a, 0x2b, Role::gp_offset},   // GPREL22, GPREL64I
     one(0x2d, Role::gp_relative32),  // GPREL32LSB
     one(0x2f,
-        Role::unwind_gp_relative64),  // GPREL64LSB: of exception tables: types, which are data
+        Role::unwind_gp_relative64),  // GPREL64LSB: in exception tables, refers to types (data)
     {0x32, 0x33, Role::got_load},     // LTOFF22, LTOFF64I
     // Addresses of descriptors, which are data.
     {0x3a, 0x3b, Role::ignored},                 // PLTOFF22, PLTOFF64I
@@ -67,7 +67,7 @@ constexpr Row kIa64[] = {
     one(0x43, Role::ignored),                    // FPTR64I
     one(0x45, Role::ignored),                    // FPTR32LSB
     one(0x47, Role::ignored),                    // FPTR64LSB
-    one(0x49, Role::branch),                     // PCREL21B: the first row of a role is asked for
+    one(0x49, Role::branch),                     // PCREL21B: first row: the number of new branches
     one(0x48, Role::branch),                     // PCREL60B
     {0x4a, 0x4b, Role::branch},                  // PCREL21M, PCREL21F
     one(0x4d, Role::pc_relative32),              // PCREL32LSB
@@ -87,11 +87,11 @@ constexpr Row kIa64[] = {
     {0x91, 0xba, Role::ignored},                 // TPREL14 to LTOFF_DTPREL22: thread-local offsets
 };
 
-// Numbers of the large code model that nothing else has are left out.
+// Numbers that only the large code model uses are left out.
 constexpr Row kX86_64[] = {
     one(0, Role::ignored),         // NONE
     one(1, Role::address64),       // 64
-    one(2, Role::pc_relative32),   // PC32: of code, of a branch or of an operand
+    one(2, Role::pc_relative32),   // PC32: in code: of a branch or an operand
     one(4, Role::branch),          // PLT32
     {5, 7, Role::ignored},         // COPY, GLOB_DAT, JUMP_SLOT
     one(8, Role::address64),       // RELATIVE

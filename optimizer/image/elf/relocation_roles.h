@@ -1,5 +1,5 @@
 #pragma once
-// What ELF's numbers of relocations mean on each machine.
+// The meaning of ELF's relocation numbers on each machine.
 
 #include <cstdint>
 #include <span>
@@ -21,8 +21,8 @@ struct RelocationRoles {
 /// On a machine without a table every number is unsupported.
 RelocationRoles relocation_roles(MachineId machine);
 
-/// The number of a new relocation with this role: the first of the machine's table; 0, which is no
-/// relocation, when the table has no such number.
+/// The number of a new relocation with this role: the first of the machine's table; 0, which is not
+/// a relocation, when the table has no such number.
 uint16_t relocation_number(MachineId machine, RelocationRole role);
 
 }  // namespace respike::elf

@@ -1,15 +1,15 @@
 // Describes the sections of an output.
 //
 // A section of the input stays, moves into the added segment or is dropped; the rewriter's request
-// brings new sections. The header table keeps the input's order, except that the sections of the
-// added segment come, sorted by address, after all other allocated sections: so the table stays
-// sorted by address, as tools expect, but for dynamic symbols. Example: .text, .data, .symtab of an
-// input become .text, .data, .text.respike, .symtab. Indices change by that, and every index that a
-// header holds is translated here; symbols are translated when they are encoded.
+// adds new sections. The header table keeps the input's order, except that the sections of the
+// added segment come, sorted by address, after all other allocated sections. So the table stays
+// sorted by address, as tools expect, apart from dynamic symbols. Example: .text, .data, .symtab of
+// an input become .text, .data, .text.respike, .symtab. Indices change as a result, and every index
+// in a header is translated here; symbols are translated when they are encoded.
 //
-// A loaded segment whose sections have all moved away gets one that describes its contents.
+// A loaded segment whose sections have all moved gets a section that describes its contents.
 //
-// Sizes are final after this step but for the two string tables.
+// Sizes are final after this step, except those of the two string tables.
 
 #include "optimizer/image/elf/sections.h"
 
@@ -92,7 +92,7 @@ uint64_t flags_of(uint8_t properties) {
 
 enum class Fate : uint8_t { kept, dropped, in_added_segment };
 
-/// What becomes of each section of the input. A relocation section shares the fate of its target.
+/// What happens to each section of the input. A relocation section shares the fate of its target.
 std::vector<Fate> decide_fates(const Image& input, const NewImage& output,
                                const SegmentPlan* plan) {
   std::vector<Fate> fates(input.sections.size(), Fate::kept);
@@ -138,10 +138,9 @@ std::vector<std::pair<uint64_t, uint32_t>> added_segment_sections(const Image& i
   return result;
 }
 
-/// Loaded segments that have no section any more. Their contents stay, but `strip` would take them
-/// out and leave a segment that is not at the same place within a page as in the file, which
-/// dynamic linkers refuse. Example: the read-only segment of a library that holds unwind tables
-/// alone.
+/// Loaded segments that no longer have a section. Their contents stay, but `strip` would remove
+/// them and leave a segment whose place within a page differs from that in the file, which dynamic
+/// linkers refuse. Example: the read-only segment of a library that holds only unwind tables.
 std::vector<uint32_t> emptied_segments(const Image& input, const NewImage& output,
                                        std::span<const Fate> fates) {
   std::vector<uint64_t> kept;  // addresses
@@ -168,10 +167,10 @@ std::vector<uint32_t> emptied_segments(const Image& input, const NewImage& outpu
   return emptied;
 }
 
-/// GNU's strip and objcopy read a section before what refers to it, and write sections in that
-/// order; but the numbers of sections in dynamic symbols stay. So the order is theirs: dynamic
-/// symbols that have moved precede relocations by these symbols, and relocations that an input kept
-/// for a section follow that section.
+/// GNU's strip and objcopy read a section before the sections that refer to it, and write sections
+/// in that order; but the numbers of sections in dynamic symbols stay. So the output uses their
+/// order: dynamic symbols that have moved precede relocations by these symbols, and relocations
+/// that an input kept for a section follow that section.
 void put_in_reading_order(const Image& input, std::vector<uint32_t>& order) {
   const auto type = [&](uint32_t number) {
     return number < input.sections.size() ? input.sections[number].raw.type
@@ -208,8 +207,8 @@ void put_in_reading_order(const Image& input, std::vector<uint32_t>& order) {
   order = std::move(ordered);
 }
 
-/// The numbers of the output's sections, in order. `emptied`: segments, which get sections with the
-/// last numbers.
+/// The numbers of the output's sections, in order. `emptied`: segments; each gets a section, with
+/// the last numbers.
 std::vector<uint32_t> order_sections(const Image& input, const NewImage& output,
                                      const SegmentPlan* plan, std::span<const Fate> fates,
                                      std::span<const uint32_t> emptied) {
@@ -400,11 +399,11 @@ OutputSection Describer::describe_placeholder(uint32_t number, const Segment& se
   return result;
 }
 
-/// The rewriter's sections lie behind what the segment starts with, without overlap.
+/// The rewriter's sections follow the contents that the segment starts with, without overlap.
 void check_added_segment(const Image& input, const NewImage& output, const SegmentPlan& plan,
                          SectionTable& table) {
   uint64_t end = plan.where.free_address;
-  bool tables = !plan.separate;  // whether those come now
+  bool tables = !plan.separate;  // whether tables come now
   for (const auto& [address, number] : added_segment_sections(input, output, &plan)) {
     const OutputSection& section = table.numbered(number);
     if (plan.block.has_section(number) && !moves_by_itself(output, number)) continue;

@@ -1,5 +1,5 @@
 #pragma once
-// The sections of an output file: which there are, in which order, with which headers.
+// The sections of an output file: their list, their order and their headers.
 
 #include <cstdint>
 #include <deque>
@@ -38,7 +38,7 @@ struct OutputSection {
 struct SectionTable {
   std::vector<OutputSection> sections;         // by index; [0] is the null section
   std::vector<uint32_t> index;                 // by number: index in the output; 0 when dropped
-  std::vector<const RelocationTable*> tables;  // by number: what a relocation section holds now
+  std::vector<const RelocationTable*> tables;  // by number: the table in a relocation section
   uint32_t symbol_table = 0;                   // numbers; 0 when absent
   uint32_t symbol_strings = 0;
   uint32_t section_strings = 0;
@@ -47,11 +47,11 @@ struct SectionTable {
   OutputSection& numbered(uint32_t number) { return sections[index[number]]; }
 };
 
-/// Whether a section that moves stays within what the input loads from the file: in room that other
-/// sections left, not in the added segment. The writer fills it in there.
+/// Whether a section that moves stays within the part that the input loads from the file: in room
+/// that other sections left, not in the added segment. The writer writes its contents there.
 bool stays_in_segment(const Image& input, const NewImage::MovedSection& moved);
 
-/// Whether the section moves to an address of its own, not with others of its block.
+/// Whether the section moves to an address of its own, not with the other sections of its block.
 bool moves_by_itself(const NewImage& output, uint32_t section);
 
 /// Throws Error when `output` does not fit `input`. A rewriter's request is trusted, but a mistake

@@ -54,7 +54,7 @@ std::optional<GnuHash> GnuHash::read(const Section& section, uint64_t symbols) {
   table.buckets_at_ = kHeader + size_t{8} * table.filter_words_;
   table.chains_ = table.buckets_at_ + size_t{4} * table.buckets_;
   if (contents.size() != table.chain_offset(symbols)) return std::nullopt;
-  // The chain that begins last is the last one: it has to end with the last symbol.
+  // The chain that begins last has to end with the last symbol.
   uint32_t last = 0;
   for (uint32_t i = 0; i < table.buckets_; ++i)
     last = std::max(last, load<uint32_t>(&contents[table.buckets_at_ + size_t{4} * i]));

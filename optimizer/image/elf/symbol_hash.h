@@ -19,12 +19,12 @@ uint32_t gnu_hash(std::string_view name);
 inline uint64_t hash_entry_size(const Section& hash) {
   return hash.raw.entry_size == 8 ? 8 : 4;
 }
-/// How many symbols .hash says there are; nullopt: the table is too short to say so.
+/// How many symbols .hash has; nullopt: the table is too short.
 std::optional<uint64_t> symbol_count(const Section& hash);
 /// Which of `symbols` symbols are in a chain of .hash.
 std::vector<bool> chained_symbols(const Section& hash, uint64_t symbols);
-/// The symbol that .hash finds by a name, where `is_named(number)` says whether a symbol has the
-/// name; 0: none, or the table is damaged.
+/// The symbol that .hash finds by a name; `is_named(number)` says whether a symbol has the name. 0:
+/// none, or the table is damaged.
 template <typename F>
 uint64_t find_by_hash(const Section& hash, std::string_view name, F is_named) {
   const uint64_t size = hash_entry_size(hash), entries = hash.contents.size() / size;
@@ -47,7 +47,7 @@ uint64_t find_by_hash(const Section& hash, std::string_view name, F is_named) {
 /// symbol from `first` on its hash, whose lowest bit marks the end of a chain.
 class GnuHash {
  public:
-  /// nullopt unless the table knows all symbols from `first` up to `symbols`, at least one.
+  /// nullopt unless the table has all symbols from `first` up to `symbols`, at least one.
   static std::optional<GnuHash> read(const Section& section, uint64_t symbols);
 
   size_t chain_offset(uint64_t symbol) const { return chains_ + 4 * (symbol - first_); }

@@ -1,8 +1,8 @@
 #pragma once
 // The field st_other of a symbol: its visibility, and on some machines a second entry.
 //
-// A procedure on Alpha that starts with the standard two instructions which compute gp says so
-// (STO_ALPHA_STD_GPLOAD). A caller with the same gp may enter the procedure behind these two.
+// The field marks a procedure on Alpha that starts with the two standard instructions that compute
+// gp (STO_ALPHA_STD_GPLOAD). A caller with the same gp may enter the procedure after these two.
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 // Symbol names of an Image point into the mapped input. Almost all symbols of an output come from
 // the input, so the output's string table starts with the whole of the input's: a name's offset is
 // then the distance of two pointers, and a table of two million symbols needs neither hashing nor
-// sorting. Only names made by a rewriter are appended. Example: "main" at offset 100 of the input's
+// sorting. Only the rewriter's names are appended. Example: "main" at offset 100 of the input's
 // table stays at 100; "main.frag.0" goes to the end.
 
 #include "optimizer/image/elf/tables.h"
@@ -22,7 +22,7 @@ uint64_t GrowingStringTable::add(std::string_view text) {
   if (text.empty() && !base_.empty() && base_[0] == 0) return 0;
   const auto* data = reinterpret_cast<const uint8_t*>(text.data());
   const std::less<const uint8_t*> before;
-  // Only text in front of a NUL is a whole string of the table.
+  // Only text directly before a NUL is a whole string of the table.
   const bool in_base = !base_.empty() && !before(data, base_.data()) &&
                        before(data + text.size(), base_.data() + base_.size());
   if (in_base && data[text.size()] == 0) return data - base_.data();

@@ -27,16 +27,17 @@ class GrowingStringTable {
   std::vector<uint8_t> appended_;
 };
 
-/// What the writer changes about symbols on its own: section numbers, and addresses in the block.
+/// The writer's own changes to symbols: section numbers, and addresses in the block.
 struct SymbolChanges {
   MachineId machine;
   std::span<const uint32_t> index;  // of sections in the output, by number
   const MovedBlock& block;
 };
 
-/// Writes all of `symbol` but its name. A symbol of a dropped section stays, so that the numbers of
-/// all other symbols stay: undefined, without a type, at 0, which tools take for another null
-/// symbol. Returns whether the symbol kept its place in a section, and therefore its name.
+/// Writes all of `symbol` except its name. A symbol of a dropped section stays, so that the numbers
+/// of all other symbols stay: it becomes undefined, without a type, at 0, which tools take for
+/// another null symbol. Returns whether the symbol kept its place in a section, and therefore its
+/// name.
 bool encode_symbol(const Symbol& symbol, const SymbolChanges& changes, SymbolRecord& out);
 
 void encode_relocations(std::span<const Relocation> relocations, std::span<RelaRecord> out);

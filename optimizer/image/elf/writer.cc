@@ -1,26 +1,25 @@
 // Writes an output file from the input's file and a rewriter's changes.
 //
-// Idea: loaded contents stay where they were, byte for byte, but for the changes that the rewriter
-// made in place. The rest of a file is only reached through headers, so it may lie anywhere. The
-// output is
+// Idea: loaded contents stay where they were, byte for byte, except for the rewriter's changes in
+// place. The rest of a file is reached only through headers, so it may be anywhere. The output is
 //
 //   ELF header, program headers
 //   loaded contents of the input, at the offsets they had
 //   sections that are not loaded, as many as fit before the next segment
-//   the added segment, or two of them: code, contents from behind the program headers, tables
+//   the added segment, or two of them: code, contents from after the program headers, tables
 //   the other sections that are not loaded
 //   section headers
-//   what lies behind all this in the input (Image::appended)
+//   the bytes after all this in the input (Image::appended)
 //
-// Work goes in steps: plan the segment and the order of sections (layout), describe each output
-// section, give it a place, then fill a buffer of the final size. Tables whose size follows from
-// their element count (symbols, relocations) are encoded straight into that buffer.
+// The steps are: plan the segment and the order of sections (layout), describe each output section,
+// give it a place, then fill a buffer of the final size. Tables whose size follows from their
+// element count (symbols, relocations) are encoded straight into that buffer.
 //
 // The added segment has the same distance between address and file offset as the first segment,
-// when the hole in the file that this leaves is small; otherwise its offset only agrees with its
-// address modulo the alignment. The build-id is a hash of the finished file, so equal inputs to
-// this function give equal files: SHA-1 over fast hashes of the file's parts, as linkers make it,
-// since SHA-1 of all bytes took 3% of the time of a rewriting.
+// when the resulting hole in the file is small; otherwise its offset only matches its address
+// modulo the alignment. The build-id is a hash of the finished file, so equal inputs give equal
+// files: SHA-1 over fast hashes of the file's parts, as linkers make it, since SHA-1 of all bytes
+// took 3% of the time of a rewriting.
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/MC/StringTableBuilder.h>
@@ -45,7 +44,7 @@ namespace ELF = llvm::ELF;
 namespace {
 
 constexpr uint64_t kLargestHole = uint64_t{1} << 20;
-constexpr uint64_t kSmallestHole = 16 << 10;  // that is worth to be used
+constexpr uint64_t kSmallestHole = 16 << 10;  // that is worth using
 constexpr uint64_t kPage = 4096;
 constexpr size_t kHashedPart = size_t{1} << 20;  // bytes
 
@@ -142,7 +141,7 @@ class Writer {
   llvm::StringTableBuilder section_name_table_{llvm::StringTableBuilder::ELF};
 
   uint64_t segment_start_ = 0;  // file offset of the added contents
-  uint64_t code_end_ = 0;       // addresses: of added code, and of all that is added
+  uint64_t code_end_ = 0;       // addresses: of added code, and of all added contents
   uint64_t segment_end_ = 0;
   uint64_t section_header_offset_ = 0;
   std::vector<uint8_t> file_;
@@ -208,7 +207,7 @@ std::vector<Extent> Writer::kept_extents() const {
 
 /// Gives sections without an offset, by index, places in the hole, as long as there is room.
 void Writer::fill(const Extent& hole, std::vector<uint64_t>& offsets) const {
-  // dwz (0.15) refuses files with other sections in front of an allocated one.
+  // dwz (0.15) refuses files that have other sections before an allocated section.
   if (hole.end - hole.start < kSmallestHole) return;
   uint64_t end = hole.start;
   for (size_t i = 1; i < table_.sections.size(); ++i) {
@@ -238,7 +237,7 @@ void Writer::place_segment() {
     const Segment& first = *std::find_if(input_.segments.begin(), input_.segments.end(),
                                          [](const Segment& segment) { return segment.loaded(); });
     const uint64_t same_distance = address - first.address + first.offset;
-    segment_start_ = align_up(kept_end, plan_->alignment);  // the address is aligned, too
+    segment_start_ = align_up(kept_end, plan_->alignment);  // the address is aligned as well
     if (same_distance > segment_start_) {
       const Extent hole{kept_end, same_distance};
       std::vector<uint64_t> offsets(table_.sections.size());
@@ -254,7 +253,7 @@ void Writer::place_segment() {
 }
 
 /// The holes that the distances of added segments leave in the file: of the segment added now, and
-/// of segments of code that earlier rewritings added to the input, which lie behind all data. Holes
+/// of segments of code that earlier rewritings added to the input, which come after all data. Holes
 /// between other segments stay as they are.
 std::vector<Extent> Writer::holes() const {
   uint64_t data = 0;  // where the last writable contents start
@@ -290,7 +289,7 @@ void Writer::place_file_sections() {
   section_header_offset_ = align_up(end, 8);
   uint64_t size = section_header_offset_ + table_.sections.size() * sizeof(SectionHeader);
   if (!input_.appended.empty()) {
-    // It stays at its place within a page, since programs map it, and right behind the headers.
+    // It keeps its place within a page, since programs map it, and directly follows the headers.
     const uint64_t before = input_.file.size() - input_.appended.size();
     const uint64_t skipped = align_up((before - size) % kPage, 8);
     section_header_offset_ += skipped;
@@ -388,7 +387,7 @@ void Writer::write_section_headers() {
   header.e_shstrndx = static_cast<uint16_t>(table_.index[table_.section_strings]);
 }
 
-/// Adds a header for `segment` behind the headers of loaded segments with lower addresses.
+/// Adds a header for `segment` after the headers of loaded segments with lower addresses.
 void append_loaded(std::vector<ProgramHeader>& headers, const Segment& segment) {
   ProgramHeader header{};
   header.p_type = ELF::PT_LOAD;
@@ -444,7 +443,7 @@ void Writer::write_program_headers() {
                             .memory_size = plan_->memory_end - plan_->where.memory_address,
                             .alignment = plan_->alignment,
                             .raw = {.flags = ELF::PF_R | ELF::PF_W}});
-  // A segment that holds little but the program headers grows with them.
+  // A segment that holds little more than the program headers grows with them.
   const auto first = std::ranges::find(headers, ELF::PT_LOAD, &ProgramHeader::p_type);
   const uint64_t headers_end = file_header.e_phoff + headers.size() * sizeof(ProgramHeader);
   first->p_filesz = std::max<uint64_t>(first->p_filesz, headers_end - first->p_offset);
@@ -459,7 +458,8 @@ void Writer::write_program_headers() {
             records<ProgramHeader>(file_header.e_phoff, headers.size()).begin());
 }
 
-/// A header that describes a part of the block, or exactly one moved section, follows the contents.
+/// A header that describes a part of the block, or exactly one moved section, follows these
+/// contents.
 void Writer::retarget(ProgramHeader& header) const {
   if (header.p_type == ELF::PT_LOAD || header.p_type == ELF::PT_PHDR || header.p_memsz == 0) return;
   uint64_t address = header.p_vaddr, size = header.p_memsz, offset = header.p_offset;
@@ -499,7 +499,7 @@ void Writer::write_dynamic_contents() {
   require(output_.loader_changes.empty(), "there is no dynamic section to change");
 }
 
-/// DT_NULL where a rewriter has nothing to ask for.
+/// DT_NULL for a kind that a rewriter never changes.
 int64_t tag_of(LoaderEntry::Kind kind) {
   if (kind == LoaderEntry::Kind::initializer) return ELF::DT_INIT;
   if (kind == LoaderEntry::Kind::finalizer) return ELF::DT_FINI;

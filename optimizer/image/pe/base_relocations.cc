@@ -1,7 +1,7 @@
-// Base relocations stand in blocks, one for each page of 4 KB: the page, the size of the block, and
-// 16-bit words of a kind (4 bits) and a place in the page (12 bits). A HIGHADJ relocation takes two
-// words: since a loader knows only the upper half of the address from the instruction, the second
-// word holds the lower half.
+// Base relocations are stored in blocks, one for each page of 4 KB: the page, the size of the
+// block, and 16-bit words of a kind (4 bits) and a place in the page (12 bits). A HIGHADJ
+// relocation takes two words: since a loader learns only the upper half of the address from the
+// instruction, the second word holds the lower half.
 //
 // Example: the ldah of the address 0x418004 is rounded up to 0x42. HIGHADJ with the word 0x8004
 // says 0x420000 + (signed) 0x8004 = 0x418004.

@@ -1,5 +1,6 @@
 #pragma once
-// The table of base relocations, .reloc: where a loader adds the distance to the preferred base.
+// The table of base relocations, .reloc: the places to which a loader adds its distance from the
+// preferred base.
 
 #include <cstdint>
 #include <span>

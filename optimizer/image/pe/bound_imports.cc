@@ -1,10 +1,10 @@
-// An import descriptor with a date was bound: a tool looked addresses of imports up, and put the
-// addresses into the slots, so that the loader need not, as long as the library has that date. An
-// output of Respike and the libraries beside it are other files, so nothing is bound in outputs.
-// The loader fills all slots anew then.
+// An import descriptor with a date was bound: a tool looked up the addresses of imports and put
+// them into the slots, so that the loader need not, as long as the library has that date. An output
+// of Respike and the libraries beside it are other files, so nothing is bound in outputs. The
+// loader then fills all slots anew.
 //
-// The lifter, too, sees the image without them: the comparison of input and output finds equal
-// data. Damaged tables are for others to tell: here they end.
+// The lifter also sees the image unbound, so the comparison of input and output finds equal data.
+// Damaged tables are reported elsewhere; here the walk just ends.
 //
 // Source: PE/COFF specification of 1998, sections 6.4.1 to 6.4.4.
 
@@ -27,7 +27,7 @@ enum : size_t {  // bytes
   kSlots = 4 * ImportDescriptor::kSlots,
 };
 
-/// `size` bytes of the file at a place; nullptr: the file does not hold them.
+/// `size` bytes of the file at a place; nullptr: the file does not hold these bytes.
 uint8_t* loaded(std::span<uint8_t> file, const Headers& headers, uint64_t place, uint64_t size) {
   for (const SectionHeader& section : headers.sections)
     if (place >= section.place && place + size <= uint64_t{section.place} + section.loaded_size())
@@ -41,7 +41,7 @@ bool unbind_imports(std::span<uint8_t> file, const Headers& headers) {
   bool found = false;
   const DataDirectory& imports = headers.directories[kImports];
   if (!imports.present()) return found;
-  uint64_t budget = file.size();  // slots: tables of a damaged image may lie in each other
+  uint64_t budget = file.size();  // slots: tables of a damaged image may overlap
   for (uint64_t at = imports.place;; at += kDescriptor) {
     uint8_t* descriptor = loaded(file, headers, at, kDescriptor);
     if (descriptor == nullptr || load<uint32_t>(descriptor + kLibraryName) == 0) return found;

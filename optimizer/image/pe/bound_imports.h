@@ -9,8 +9,8 @@
 
 namespace respike::pe {
 
-/// Gives the slots of bound imports the names of the imports back, and takes their dates away.
-/// Whether there were any. What is damaged is left as it is.
+/// Gives the slots of bound imports the names of the imports back, and clears their dates. Returns
+/// whether there were bound imports. Damaged tables are left as they are.
 bool unbind_imports(std::span<uint8_t> file, const Headers& headers);
 
 }  // namespace respike::pe

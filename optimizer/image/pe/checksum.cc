@@ -1,3 +1,7 @@
+// The checksum of a PE file, as ImageHlp's CheckSumMappedFile computes it: the field counts as 0,
+// all 16-bit words are added with end-around carry, and the size of the file is added. Example: the
+// words 0xffff and 0x0003 add up to 0x10002, which folds to 0x0003.
+
 #include "optimizer/image/pe/checksum.h"
 
 #include "optimizer/base/bytes.h"

@@ -8,8 +8,9 @@ namespace respike::pe {
 
 inline constexpr uint64_t kChecksum = 64;  // in the optional header, of both kinds
 
-/// Puts the sum of a file into the file, at `place`, unless there is 0, which means none: the sum
-/// of all 16-bit words with end-around carry, plus the size of the file, as ImageHlp has it.
+/// Writes the checksum of a file into the file at `place`, unless the field there is 0, which means
+/// none. The sum: all 16-bit words with end-around carry, plus the size of the file, as in
+/// ImageHlp.
 void write_checksum(std::vector<uint8_t>& file, uint64_t place);
 
 }  // namespace respike::pe

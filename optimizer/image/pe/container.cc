@@ -1,4 +1,4 @@
-// PE as a container: where the functions of ../container.h are, and which images are refused.
+// PE as a container: its functions for ../container.h, and which images are refused.
 
 #include "optimizer/image/container.h"
 
@@ -23,7 +23,7 @@ constexpr uint32_t kInstruction = 4, kLeastSectionAlignment = 0x1000;
   throw Error(reason, image.path);
 }
 
-/// The start code is entered in the place of DllMain.
+/// The start code replaces DllMain as the entry.
 void require_room_for_initializer(const Image&) {}
 
 uint16_t relocation_number(MachineId, RelocationRole role) {
@@ -49,7 +49,7 @@ std::vector<uint8_t> write_debug_file(const Image& debug, const NewDebugFile&, c
   refuse(debug, "PE images have no debug files that Respike can rewrite");
 }
 
-/// Halves of addresses are understood in instructions only: of others nobody knows the other half.
+/// Halves of addresses are understood only in instructions: elsewhere the other half is unknown.
 void require_halves_in_code(const Image& image) {
   for (const RelocationTable& table : image.relocations) {
     if (image.sections[table.target].executable()) continue;
@@ -60,8 +60,8 @@ void require_halves_in_code(const Image& image) {
   }
 }
 
-/// A section that is written anew holds a table and nothing else: behind the table are zeros, and
-/// no other directory leads into the section.
+/// A section that is written anew holds a table and nothing else: zeros follow the table, and no
+/// other directory leads into the section.
 void require_table_alone(const Image& image, const Headers& headers, size_t directory,
                          const char* table) {
   const SectionHeader& section = *headers.section_of(directory);

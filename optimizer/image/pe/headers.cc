@@ -1,11 +1,11 @@
 // Reads and checks the headers of a PE file.
 //
 // Nothing is trusted: each offset and size is checked before it is used, and every failure is one
-// sentence with the place in the file. Record types come from LLVM's Object library, as those of
-// ELF do. LIEF, which has a reader for the whole format, is not used: measured on images for Alpha,
-// it takes the second word of a HIGHADJ relocation for a relocation of its own, later versions
-// damage these words when they write, and it reads no function table; so little of it would remain
-// that the checks here would still have to be made.
+// sentence with the place in the file. Record types come from LLVM's Object library, as for ELF.
+// LIEF, which has a reader for the whole format, is not used. Measured on images for Alpha, it
+// takes the second word of a HIGHADJ relocation for a separate relocation, later versions damage
+// these words when they write, and it reads no function table. So little of it would remain that
+// the checks here would still be needed.
 //
 // Example: a section header that claims 0x200 bytes from offset 0x4000 of a file with 0x4100 bytes
 // ends in "the section .data is not in the file".
@@ -50,7 +50,7 @@ class HeaderReader {
   Headers read() {
     const auto& dos = record<object::dos_header>(0, "its header");
     const uint64_t signature = dos.AddressOfNewExeHeader;
-    // Programs for DOS and 16-bit Windows have other things here, or nothing.
+    // Programs for DOS and 16-bit Windows have other data here, or nothing.
     if (signature > file_.size() || file_.size() - signature < 4 ||
         load<uint32_t>(&file_[signature]) != 0x4550)
       fail("it is a program for DOS or 16-bit Windows, not a PE file", 0x3c);
@@ -169,7 +169,7 @@ class HeaderReader {
       section.offset = header.PointerToRawData;
       section.size_in_file = header.SizeOfRawData;
       section.characteristics = header.Characteristics;
-      // Linkers that leave the size in memory out mean the size in the file.
+      // Linkers that leave out the size in memory mean the size in the file.
       if (section.size == 0) section.size = section.size_in_file;
       if (section.offset == 0) section.size_in_file = 0;
       check_section(section, end, offset);

@@ -1,5 +1,5 @@
 #pragma once
-// The headers of a PE file: what they say, once everything is checked.
+// The headers of a PE file, after all checks.
 
 #include <array>
 #include <cstddef>
@@ -33,7 +33,7 @@ inline constexpr uint16_t kRelocationsStripped = 1, kLibrary = 0x2000;
 inline constexpr uint32_t kCode = 0x20, kInitializedData = 0x40, kDiscardable = 0x02000000,
                           kExecute = 0x20000000, kRead = 0x40000000, kWrite = 0x80000000;
 
-inline constexpr uint32_t kMostSections = 96;  // that Windows NT loads
+inline constexpr uint32_t kMostSections = 96;  // the most that Windows NT loads
 
 struct DataDirectory {
   uint32_t place = 0;  // relative to the base
@@ -73,7 +73,7 @@ struct Headers {
   std::vector<SectionHeader> sections;  // by place
 
   // Offsets in the file.
-  uint64_t coff_offset = 0;      // of the COFF header, behind the signature
+  uint64_t coff_offset = 0;      // of the COFF header, after the signature
   uint64_t optional_offset = 0;  // of the optional header
   uint64_t directories_offset = 0;
   uint64_t directory_count = 0;  // how many the header has

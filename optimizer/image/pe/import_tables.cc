@@ -1,11 +1,11 @@
 // Tables of imports. A descriptor for each library has the places of a table of names and of a
-// table of slots, which end in a zero each; a loader fills the slots with addresses of the
-// functions. The highest bit of a name says that it is a number.
+// table of slots, each ending in a zero. A loader fills the slots with addresses of the functions.
+// A name whose highest bit is set is a number.
 //
 //   descriptor: names at 0x8050, 0, 0, "crtdll.dll" at 0x8090, slots at 0x8070
 //   names: 0x8080 (two bytes, "printf"), 0x80000007, 0
 //
-// Delayed imports have such tables of names, too.
+// Delayed imports also have such tables of names.
 //
 // Source: PE/COFF specification of 1998, sections 5.8 and 6.4.
 

@@ -12,14 +12,14 @@
 
 namespace respike::pe {
 
-/// The loaded parts of a file, by places relative to the base. What is damaged is an Error: "WHAT
-/// are damaged".
+/// The loaded parts of a file, by places relative to the base. Throws Error where the file is
+/// damaged: "WHAT are damaged".
 class LoadedFile {
  public:
   LoadedFile(std::span<const uint8_t> file, const std::string& name);
 
-  /// Tables may overlap, so that a small file has many entries: no honest file has more of them, or
-  /// more letters in its names, than bytes.
+  /// Tables may overlap, so a small file could have many entries. A proper file has no more
+  /// entries, nor letters in names, than bytes.
   void spend(uint64_t amount, const char* what);
   [[noreturn]] void fail(const char* what) const;
 
@@ -42,22 +42,22 @@ class LoadedFile {
 
 inline constexpr const char* kImportsOf = "the import tables";
 
-/// The fields of an import descriptor, words each, in order.
+/// The fields of an import descriptor, one word each, in order.
 struct ImportDescriptor {
   enum Field : size_t { kNames, kDate, kForwarders, kLibraryName, kSlots, kFieldCount };
   static constexpr size_t kSize = 4 * kFieldCount;  // bytes
 
   uint32_t fields[kFieldCount] = {};
 
-  /// Where the names are: some linkers leave out their table, since slots hold the same.
+  /// The place of the names: some linkers leave out the table of names, since slots hold the same.
   uint32_t names() const { return fields[kNames] != 0 ? fields[kNames] : fields[kSlots]; }
 };
 
 /// The import descriptors in file order, without the end.
 std::vector<ImportDescriptor> import_descriptors(const LoadedFile& file);
 
-/// Calls visit(i, by_number, name) for each function of a table of names: `name` is the number, or
-/// the place of two bytes in front of the name.
+/// Calls visit(i, by_number, name) for each function of a table of names. `name` is the number, or
+/// the place of two bytes before the name.
 void for_each_import(
     LoadedFile& file, uint64_t names, const char* what,
     const std::function<void(uint64_t index, bool by_number, uint64_t name)>& visit);

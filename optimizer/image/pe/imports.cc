@@ -1,6 +1,6 @@
-// Functions of import tables, and more of them. Descriptors and names may lie anywhere, so an image
-// gets more imports by a new list of descriptors: the old ones, whose tables stay where they are,
-// and a new one.
+// Functions of import tables, and how to add more. Descriptors and names may be anywhere, so an
+// image gets more imports by a new list of descriptors: the old descriptors, whose tables stay
+// where they are, and a new one.
 //
 // Example: with CreateFileA of KERNEL32.dll the new tables are
 //

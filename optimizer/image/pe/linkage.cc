@@ -1,20 +1,20 @@
-// Reads how an image is bound to others, and gives the libraries of its imports other names.
+// Reads how an image is bound to others, and renames the libraries of its imports.
 //
 // An import descriptor names a library and leads to two arrays: names (or numbers) of functions,
-// and slots, which the loader fills with addresses. Code finds slots by their addresses, so they
-// stay. Names of libraries may be longer than before, so they come into a new section together with
-// a copy of all descriptors, to which the data directory then leads. Descriptors of delayed imports
-// stay, since code refers to them: only the place of the name in them changes.
+// and slots, which the loader fills with addresses. Code finds slots by their addresses, so slots
+// stay. New names of libraries may be longer than the old ones. So the new names go into a new
+// section together with a copy of all descriptors, and the data directory then leads to this copy.
+// Descriptors of delayed imports stay, since code refers to them: only the place of the name in
+// them changes.
 //
-// Example: user.exe imports from counting.dll, of which a file elsewhere is to be loaded:
+// Example: user.exe imports from counting.dll, and another file is to be loaded instead:
 //
 //   {names, 0, 0, "counting.dll", slots} -> {names, 0, 0, "/versions/0/counting.dll", slots}
 //
 // This is how DEC's transparent application substitution lets the loader of Windows NT load other
 // versions of libraries ("In each image, the table of imported DLLs is altered").
 //
-// The headers may have no room for one section header more; then all that follows in the file
-// moves.
+// The headers may have no room for one more section header; then the rest of the file moves.
 //
 // Source: PE/COFF specification of 1998, sections 3.4, 5.8, 6.3 and 6.4; D. W. Goodwin and others,
 // "Spike: an optimizer for Alpha/NT executables".
@@ -54,10 +54,10 @@ void count_functions(LoadedFile& file, uint64_t names, const char* what, Importe
   });
 }
 
-/// A descriptor of delayed imports: what it holds are places, or, in the older form, addresses.
+/// A descriptor of delayed imports: its fields are places or, in the older form, addresses.
 struct DelayedDescriptor {
   uint64_t place = 0;
-  uint64_t distance = 0;  // from what it holds to places
+  uint64_t distance = 0;  // from its fields to places
 
   uint64_t field(const LoadedFile& file, uint32_t number) const {
     return file.word(place + 4 * number, kDelayedOf) - distance;
@@ -148,16 +148,16 @@ class SectionAdder {
       if (section.loaded_size() != 0)
         end_ = std::max<uint64_t>(end_, std::min<uint64_t>(file_.size(), uint64_t{section.offset} +
                                                                              section.size_in_file));
-    if (headers_.symbols_offset < end_) {  // no symbols are behind
+    if (headers_.symbols_offset < end_) {  // no symbols follow
       file_.resize(end_);
-      constexpr uint64_t kSymbols = 8;  // in the COFF header: where they are, and how many
+      constexpr uint64_t kSymbols = 8;  // in the COFF header: their offset and number
       store(at(headers_.coff_offset + kSymbols), uint64_t{0});
     }
     insert(end_, align_up(end_, headers_.file_alignment) - end_);
     end_ = align_up(end_, headers_.file_alignment);
   }
 
-  /// Makes room in front of the symbols.
+  /// Makes room before the symbols.
   void insert(uint64_t place, uint64_t size) {
     file_.insert(file_.begin() + static_cast<ptrdiff_t>(place), size, uint8_t{0});
     auto& coff = *reinterpret_cast<object::coff_file_header*>(at(headers_.coff_offset));
@@ -165,7 +165,7 @@ class SectionAdder {
       coff.PointerToSymbolTable = static_cast<uint32_t>(coff.PointerToSymbolTable + size);
   }
 
-  /// Moves what is behind the headers when they have no room for one more.
+  /// Moves everything after the headers when they have no room for one more.
   void make_room() {
     const uint64_t size =
         headers_.sections_offset + (headers_.sections.size() + 1) * sizeof(object::coff_section);

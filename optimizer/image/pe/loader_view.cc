@@ -1,8 +1,8 @@
-// What a loader of Windows reads of a PE image: whether it is a program, and which libraries it
-// needs.
+// The parts of a PE image that a loader of Windows reads: whether the image is a program, and which
+// libraries it needs.
 //
-// Example: user.exe imports from counting.dll and KERNEL32.dll, and from late.dll with delay:
-// needed are the first two, and late.dll, which may be missing.
+// Example: user.exe imports from counting.dll and KERNEL32.dll, and from late.dll with delay. It
+// needs the first two, and late.dll, which may be missing.
 
 #include "optimizer/image/loader_view.h"
 
@@ -22,7 +22,7 @@ std::optional<MachineId> machine_of_number(uint16_t number) {
     case 0x184:
     case 0x284:
       return MachineId::alpha;
-    default:  // Itanium, too: nothing runs its programs
+    default:  // also Itanium: nothing runs its programs
       return std::nullopt;
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What the files of this folder share: the functions of the container, and numbers of the format.
+// Shared by the files of this folder: the functions of the container, and numbers of the format.
 
 #include <cstdint>
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace respike::pe {
 
-/// Relocation::raw of what .reloc does not hold: addresses in tables that count from the image's
-/// base, which nobody has to change when the image is loaded elsewhere.
+/// Relocation::raw of relocations that .reloc does not hold: addresses in tables relative to the
+/// image's base, which do not change when the image is loaded at another address.
 inline constexpr uint16_t kNoBaseRelocation = 0xffff;
 
 /// Symbol::raw: where a symbol comes from. 0: a new symbol, or a section's.

@@ -1,24 +1,24 @@
 // Reads a PE image into an Image.
 //
 // Sections, base relocations, exports and COFF symbols become the neutral types. A base relocation
-// says where an address is, but not which symbol was meant: the section of the number decides, so
-// that each relocation gets the symbol of the section that holds its address. Linkers start
-// sections on pages, so an address a little in front of a section does not fall into the section
-// before.
+// gives the place of an address, but not the symbol that was meant. The address decides: each
+// relocation gets the symbol of the section that holds its address. Linkers start sections on
+// pages, so an address slightly before a section is not in the previous section.
 //
 // Example: HIGHADJ at 0x401010 with the upper half 0x42 and the lower half 0x8004 is the address
 // 0x418004, which is in .rdata: a relocation of the role address_high, with the symbol of .rdata
 // and the addend 0x418004 - 0x412000.
 //
-// Exports are addresses relative to the base of the image. Nobody has to change them when the image
-// is loaded elsewhere, but when code moves: they become relocations that .reloc does not hold.
+// Exports are addresses relative to the base of the image. They do not change when the image is
+// loaded at another address, but they do when code moves: they become relocations that .reloc does
+// not hold.
 //
 // The file is not trusted; see headers.cc. Names are counted against a budget, since many symbols
 // may claim one long name.
 //
-// Limits: resources, TLS and delayed imports are data, which never moves. Names of code come from
-// exports and COFF symbols alone. The function table and the base relocations have to have sections
-// of their own, as Microsoft's linkers give them.
+// Limits: resources, TLS and delayed imports are data, which never moves. Names of code come only
+// from exports and COFF symbols. The function table and the base relocations must each have a
+// section of their own, as Microsoft's linkers make it.
 
 #include <llvm/Object/COFF.h>
 
@@ -138,7 +138,7 @@ class Reader {
     if (header.loaded_size() != 0)
       image_.loaded_end =
           std::max<uint64_t>(image_.loaded_end, uint64_t{header.offset} + header.loaded_size());
-    // Code without a single relocation is code all the same.
+    // A code section without a single relocation is still code.
     if (section.executable())
       image_.relocations.push_back({.section = 0,
                                     .target = static_cast<uint32_t>(image_.sections.size()),
@@ -147,8 +147,8 @@ class Reader {
     image_.segments.push_back(segment);
   }
 
-  /// Where procedures end, by the function table: symbols do not tell. Damage is told by the reader
-  /// of the table.
+  /// Reads the ends of procedures from the function table: symbols do not give them. The reader of
+  /// the table reports damage.
   void read_procedure_ends() {
     const SectionHeader* section = headers_.section_of(kExceptions);
     if (section == nullptr || section->loaded_size() == 0) return;
@@ -162,8 +162,8 @@ class Reader {
       ends_.emplace(at(i) & ~uint64_t{3}, at(i + field) & ~uint64_t{3});
   }
 
-  /// What follows sections, symbols and debug information, up to a certificate, which is no part of
-  /// it. Zeros alone are padding.
+  /// Finds the bytes after sections, symbols and debug information, up to a certificate, which is
+  /// not part of them. If all are zero, they are padding.
   void find_appended() {
     uint64_t end = align_up(image_.loaded_end, headers_.file_alignment), stop = file_.size();
     if (headers_.symbols_offset != 0 && headers_.symbol_count != 0) {

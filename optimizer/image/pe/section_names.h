@@ -11,7 +11,7 @@ namespace respike::pe {
 
 inline constexpr std::string_view kFunctionTable = ".pdata";
 inline constexpr std::string_view kBaseRelocationsName = ".reloc";
-/// Room that nothing uses any more: sections of an image have no holes between them.
+/// Room that is no longer used: sections of an image have no holes between them.
 inline constexpr std::string_view kUnusedRoom = ".unused";
 inline constexpr size_t kLongestSectionName = 8;
 

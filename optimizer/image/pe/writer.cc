@@ -1,29 +1,29 @@
 // Writes a PE image in which code moved.
 //
-// Data stays at its addresses, so the sections of the input stay, too, and new sections come behind
+// Data stays at its addresses, so the sections of the input also stay, and new sections come after
 // them: moved code, the function table (if it grew), Respike's note, and the base relocations last,
-// where linkers put them. Nothing refers to the base relocations but their directory, so these may
-// move. What a section leaves behind becomes room without contents, because some loaders want no
+// where linkers put them. Only their directory refers to the base relocations, so these may move.
+// The place of a section that moves becomes room without contents, because some loaders want no
 // holes between sections.
 //
-// Everything in the file may be at another offset afterwards, so whatever names an offset is
-// written anew or left out: the symbols are written anew; certificates, which sign the old
-// contents, and debug information, which describes old addresses, are left out, and users are told.
+// The offset of anything in the file may change, so all fields that hold an offset are rewritten or
+// left out: the symbols are rewritten; certificates, which sign the old contents, and debug
+// information, which describes old addresses, are left out, with a warning.
 //
 // Example: .text .rdata .data .pdata .reloc becomes .text .rdata .data .unused .textrsp .pdata
 // .notersp .reloc.
 //
-// An instrumented image has memory for counters in front of the moved code. The memory starts with
-// contents: new import tables (imports.cc), and what refers to the counters.
+// An instrumented image has memory for counters before the moved code. The memory starts with
+// contents: new import tables (imports.cc), and words that lead to the counters.
 //
-// Bound imports hold addresses of other images, by their dates. Their directory lies between the
-// section headers and the first section, where new section headers go; it is dropped
-// (bound_imports.cc). Images that are bound to the input know its date: the output
-// has another one, a hash of its contents.
+// Bound imports hold addresses in other images, identified by their dates. Their directory is
+// between the section headers and the first section, where new section headers go, so it is dropped
+// (bound_imports.cc). Images that are bound to the input know its date: the output has another
+// date, a hash of its contents.
 //
 // Source: PE/COFF specification of 1998, sections 3 to 6.
 //
-// Limit: there must be room for the section headers in front of the first section.
+// Limit: there must be room for the section headers before the first section.
 
 #include <llvm/Object/COFF.h>
 
@@ -50,8 +50,7 @@ constexpr uint32_t kNoContents = 0x80;  // in the file
 constexpr uint32_t kDescriptor = 20;    // bytes of an import descriptor
 constexpr uint32_t kTableFlags = kInitializedData | kRead | kDiscardable;
 
-/// The base relocations of the input, if they are behind all else: then new sections take their
-/// place.
+/// The base relocations of the input, if they come last: then new sections take their place.
 const SectionHeader* trailing_relocations(const Headers& headers) {
   const SectionHeader* table = headers.section_of(kBaseRelocations);
   return table == &headers.sections.back() ? table : nullptr;
@@ -139,7 +138,7 @@ class Writer {
       throw Error(
           fmt::format("internal error: the new section {} is at a wrong address", section.name),
           input_.path);
-    // Some loaders want no holes between sections. The function table is all of its section.
+    // Some loaders want no holes between sections. The function table fills its section.
     if (!sections_.empty()) {
       OutputSection& last = sections_.back();
       const uint64_t end = align_up(last.place + last.size, headers_.section_alignment);
@@ -174,7 +173,8 @@ class Writer {
         section.flags = kInitializedData | kRead | kWrite;
         imports_ = section.place;
       } else if (i + 1 < loaded.size()) {
-        // Start code and moved code follow each other, sections start on pages: both are one.
+        // Start code and moved code are adjacent, and sections start on pages: both become one
+        // section.
         const NewImage::AddedSection& next = *loaded[i + 1];
         code_ = added.contents;
         code_.resize(next.address - added.address);
@@ -221,8 +221,8 @@ class Writer {
         relocations.push_back(relocation);
       }
     std::ranges::stable_sort(relocations, {}, &BaseRelocation::place);
-    // A table without relocations is a block of padding: without any block the image would be one
-    // that must not move.
+    // A table without relocations gets a block of padding: without any block, loaders would take
+    // the image for one that must not move.
     if (relocations.empty()) relocations.push_back({0, kAbsolute, 0});
     base_relocations_ = write_base_relocations(relocations);
     const SectionHeader* old = headers_.section_of(kBaseRelocations);
@@ -267,7 +267,7 @@ class Writer {
     return 0;
   }
 
-  /// Where the input has symbols, the output has them, and those of fragments.
+  /// If the input has symbols, the output has them, and the symbols of fragments.
   void write_symbols() {
     if (headers_.symbols_offset == 0 || headers_.symbol_count == 0) return;
     ByteWriter records, names;
@@ -294,15 +294,15 @@ class Writer {
     }
     headers_.symbol_count = static_cast<uint32_t>(records.size() / sizeof(object::coff_symbol16));
     headers_.symbols_offset = 0;
-    if (headers_.symbol_count == 0) return;  // names without symbols would lie behind the image
+    if (headers_.symbol_count == 0) return;  // names without symbols would follow the image
     names.patch(0, static_cast<uint32_t>(names.size()));
     headers_.symbols_offset = static_cast<uint32_t>(file_.size());
     file_.insert(file_.end(), records.bytes().begin(), records.bytes().end());
     file_.insert(file_.end(), names.bytes().begin(), names.bytes().end());
   }
 
-  /// What lies behind the input's image, at the same place within a page: programs look for it in
-  /// steps of 512 bytes.
+  /// Appends the bytes after the input's image, at the same place within a page: programs look for
+  /// them in steps of 512 bytes.
   void append() {
     if (input_.appended.empty()) return;
     const uint64_t before = static_cast<uint64_t>(input_.appended.data() - input_.file.data());
@@ -322,7 +322,7 @@ class Writer {
     else
       write_optional<object::pe32_header>();
     write_directories();
-    // Bound imports, which are dropped, lie behind the section headers.
+    // Bound imports, which are dropped, follow the section headers.
     std::fill(file_.begin() + static_cast<ptrdiff_t>(headers_.sections_offset),
               file_.begin() + static_cast<ptrdiff_t>(headers_size_), uint8_t{0});
     auto* records = reinterpret_cast<object::coff_section*>(&file_[headers_.sections_offset]);
@@ -353,7 +353,7 @@ class Writer {
     header.SizeOfCode = static_cast<uint32_t>(code);
   }
 
-  /// The system searches all that the directory names by halves: zeros behind the entries are no
+  /// The system searches everything in the directory by halves: zeros after the entries are not
   /// part of the table.
   uint32_t size_of_entries(const std::vector<uint8_t>& table) const {
     const size_t entry = headers_.wide ? 40 : 20;
@@ -396,7 +396,7 @@ class Writer {
   std::vector<uint8_t> contents_;  // the input's file, changed in place
   std::vector<OutputSection> sections_;
   std::vector<uint8_t> base_relocations_;
-  std::vector<uint8_t> code_;  // of the section with added code, if that is not one piece
+  std::vector<uint8_t> code_;  // of the section with added code, if it has several parts
   uint64_t imports_ = 0;       // where the new import tables are; 0: the old ones stay
   uint64_t end_ = 0;           // of the sections so far, relative to the base
   uint64_t headers_size_ = 0;

@@ -13,14 +13,14 @@
 //       -> 1 fall_through count=8
 //       -> 2 taken count=1
 //
-// An instruction with a reference prints its operand as zero and the reference behind it, as
+// An instruction with a reference prints its operand as zero, followed by the reference as
 // `!kind!index(place)`; a place is PROCEDURE#BLOCK, PROCEDURE#BLOCK@return or an address. The index
 // is the reference's index in Procedure::references: both halves of a pair that shares a reference
 // repeat the index.
 //
-// A disassembler shows some different instructions alike (Alpha's `or a,a,c` and `or zero,a,c` are
-// both `mov a,c`). So each instruction is read back, and where that gives other registers, `
-// registers=` with all four fields follows.
+// A disassembler may print different instructions as the same text (Alpha's `or a,a,c` and `or
+// zero,a,c` are both `mov a,c`). So each instruction is read back, and where that gives other
+// registers, `registers=` with all four fields follows.
 //
 // Limits: other bits that a disassembler does not show are lost.
 
@@ -302,7 +302,7 @@ void Printer::instruction(const Procedure& procedure, const Instruction& instruc
     put(")");
     name_comment(reference.target);
   } else {
-    put("missing!{}", index);  // a broken program is printed, too; it does not parse
+    put("missing!{}", index);  // a broken program is also printed; it does not parse
   }
   put("\n");
 }
@@ -314,7 +314,7 @@ void Printer::machine_instruction(const Instruction& instruction, uint64_t addre
   try {
     read = program_.machine->text.parse(text, address);
   } catch (const Error&) {
-    return;  // parse_program() will say so
+    return;  // parse_program() reports it
   }
   if (std::equal(std::begin(read.registers), std::end(read.registers), instruction.registers))
     return;

@@ -1,10 +1,10 @@
 // Reading the text form of the IR (text.cc shows it, README.md has the grammar).
 //
-// One pass, line by line. The first word of a line says what the line is; a line in a block whose
-// first word is unknown, or an address and a colon, is an instruction. Programs come from people,
-// tests and fuzzers, so every number is checked for its range and every index for being the next
-// index; nothing is allocated for a number alone. Whether the program keeps the invariants is not
-// the parser's question but find_violation()'s: tests need programs that break invariants.
+// One pass, line by line. The first word of a line gives its kind; a line in a block whose first
+// word is unknown, or an address and a colon, is an instruction. Programs come from people, tests
+// and fuzzers, so every number is checked for its range and every index for being the next index;
+// no number alone causes an allocation. The parser does not check whether the program keeps the
+// invariants; find_violation() does: tests need programs that break invariants.
 
 #include <fmt/format.h>
 
@@ -376,8 +376,9 @@ void Parser::edge(Words& words) {
   edges_.push_back(edge);
 }
 
-/// R,R,R,R: the register fields, where the text alone would be read differently. Only registers of
-/// the text may occur, so that a wrong number cannot make an instruction that no machine knows.
+/// R,R,R,R: the register fields, where the text alone would be read as other registers. Only
+/// registers of the text may occur, so that a wrong number cannot make an instruction that no
+/// machine has.
 void override_registers(std::string_view fields, Instruction& instruction) {
   const Instruction read = instruction;
   for (uint8_t& reg : instruction.registers) {

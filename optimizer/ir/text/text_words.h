@@ -25,7 +25,7 @@ std::string_view trim(std::string_view text);
 /// The line without its comment; `//` inside a quoted string is text.
 std::string_view without_comment(std::string_view line);
 
-/// The bytes that pairs of hexadecimal digits stand for.
+/// The bytes that pairs of hexadecimal digits encode.
 std::vector<uint8_t> bytes(std::string_view hex);
 
 /// A decimal or 0x hexadecimal number that T can hold, or nullopt.
@@ -89,7 +89,7 @@ class Words {
     next();
     return true;
   }
-  /// Takes the next word if it is `key=...` and leaves the text behind the sign in `value`.
+  /// Takes the next word if it is `key=...` and puts the text after the sign into `value`.
   bool take_value(std::string_view key, std::string_view& value) {
     if (!starts_with_key(key)) return false;
     value = next().substr(key.size() + 1);

@@ -1,5 +1,5 @@
-// The Alpha as a Machine. Branches, references and stubs are written here; the other facets are in
-// codec, text, meaning, probes and rewrite_facts.
+// The Alpha as a Machine. Branches, references and stubs are here; the other facets are in codec,
+// text, meaning, probes and rewrite_facts.
 //
 // References. An offset from gp is split as the assembler splits it: ldah adds its displacement
 // times 65536, the instruction with the lower half adds a signed 16-bit displacement. So the upper
@@ -142,7 +142,7 @@ std::string register_name(Register r) {
 
 // ---- branches and references ----
 
-/// Every direct branch or call has a displacement of 21 bits, which counts words.
+/// Every direct branch or call has a 21-bit displacement in words.
 uint64_t reach_of(const Instruction&) {
   return kBranchReach;
 }
@@ -318,7 +318,7 @@ const Machine& alpha_machine() {
   return machine;
 }
 
-/// Windows NT has addresses of 32 bits, which ldl loads whole.
+/// Windows NT has 32-bit addresses. An ldl loads a whole address.
 InstructionFacts windows_facts(const Instruction& instruction) {
   InstructionFacts result = alpha::facts(instruction);
   if (instruction.opcode == opcode("ldl")) result.source = ValueSource::loaded;

@@ -1,16 +1,15 @@
 // Words to instructions and back.
 //
 // Problem: images hold tens of millions of instructions, and each is decoded at least once.
-// Idea: a word's major opcode says which other bits select the encoding: 2, 6, 8 or 11 bits, or no
-// bits. These bits index the opcode's slice of one flat table of row numbers. The row describes the
-// fields by masks and shifts, so that the same straight-line code extracts the fields of all
-// formats. A word whose fixed bits do not match its row, for instance because a field that must be
-// 31 is not, belongs to no row: the word becomes kInvalid with all its bits in the immediate. Bits
-// that a format leaves open are kept, even bits that should be zero, so encoding returns the same
-// word.
+// Idea: a word's major opcode says which other bits select the encoding: 2, 6, 8, 11 or no bits.
+// These bits index the opcode's slice of one flat table of row numbers. The row describes the
+// fields by masks and shifts, so the same straight-line code extracts the fields of all formats. A
+// word whose fixed bits do not match its row, for instance because a field that must be 31 is not,
+// belongs to no row: the word becomes kInvalid with all its bits in the immediate. Bits that a
+// format leaves open are kept, even bits that should be zero, so encoding returns the same word.
 //
-// Example: the major opcode of 0x40203402 is 0x10, for which bits 12:5 select the encoding. These
-// bits are 0xa0, the entry of addq with a literal; masks and shifts give addq t0,0x1,t1.
+// Example: the major opcode of 0x40203402 is 0x10, so bits 12:5 select the encoding. These bits are
+// 0xa0, the entry of addq with a literal; masks and shifts give addq t0,0x1,t1.
 //
 // Source: Alpha Architecture Handbook, version 4, section 3.3 and appendix C. All tables are built
 // by the compiler: 32 bytes per encoding and 19 KB of row numbers.
@@ -20,7 +19,7 @@
 namespace respike::alpha {
 namespace {
 
-/// Of a major opcode: where its slice starts, and which bits of a word select the slice's entry.
+/// The slice of a major opcode: where it starts, and which bits of a word select its entry.
 struct Slice {
   uint16_t start = 0;
   uint16_t mask = 0;
@@ -48,7 +47,7 @@ struct Slices {
   size_t size = 0;
 };
 
-/// Opcode 1C mixes operate and floating formats: the narrower selector tells its rows apart.
+/// Opcode 1C mixes operate and floating formats: the narrower selector distinguishes its rows.
 consteval Slices make_slices() {
   Slices result;
   std::array<bool, 64> used{};
@@ -82,7 +81,7 @@ consteval std::array<uint16_t, kSlices.size> make_row_numbers() {
 
 constexpr std::array<uint16_t, kSlices.size> kRowNumbers = make_row_numbers();
 
-/// The codecs alone, close together for the cache.
+/// The codecs alone, adjacent in memory for the cache.
 consteval std::array<Codec, kEncodingCount> make_codecs() {
   std::array<Codec, kEncodingCount> codecs;
   for (size_t row = 0; row < kEncodingCount; ++row) codecs[row] = kEncodings[row].codec;

@@ -2,11 +2,11 @@
 // The language of the instruction table (rows.h), and the expansion of rows into encodings at
 // compile time.
 //
-// A row gives an instruction as the Alpha Architecture Handbook does: name, "opcode.function" in
-// hexadecimal, instruction format, and one string that is both the assembler syntax and the roles
-// of the operands. A format is a picture of the 32 bits. From row and format follow masks for the
-// decoder, shifts for the encoder, the text of the printer, the grammar of the parser, and uses and
-// defs.
+// A row describes an instruction as the Alpha Architecture Handbook does: name, "opcode.function"
+// in hexadecimal, instruction format, and one string that is both the assembler syntax and the
+// roles of the operands. A format is a picture of the 32 bits. Row and format determine masks for
+// the decoder, shifts for the encoder, the text of the printer, the grammar of the parser, and uses
+// and defs.
 //
 // Letters of a syntax:
 //   a b c   integer register in field Ra, Rb, Rc        A B C   floating-point register
@@ -21,7 +21,7 @@
 // the syntax leaves out must hold 31, else the word is invalid.
 //
 // Example: the row {"addq", "10.20", Format::operate, "a,b|#,=c", kOverflow} expands to four
-// encodings: addq and addq/v, each with a register or a literal behind Ra. All read Ra, write Rc.
+// encodings: addq and addq/v, each with a register or a literal after Ra. All read Ra and write Rc.
 
 #include <array>
 #include <bit>
@@ -62,7 +62,7 @@ struct Qualifier {
   uint16_t bits;
 };
 
-/// A row of the instruction table as rows.h has it.
+/// A row of the instruction table as written in rows.h.
 struct Row {
   std::string_view name;
   std::string_view code;  // "opcode.function", hexadecimal
@@ -114,7 +114,7 @@ struct Roles {
   bool reads_lock = false, writes_lock = false;
 };
 
-/// What an opcode of Respike stands for.
+/// The meaning of an opcode of Respike.
 struct Encoding {
   Text name;
   Text syntax;  // without marks
@@ -264,7 +264,7 @@ constexpr Encoding make_encoding(const Row& row, const Qualifier& qualifier, For
 
 inline constexpr Qualifier kUnqualified{"", 0};
 
-/// Calls `add` with every encoding that the rows stand for.
+/// Calls `add` with every encoding of the rows.
 constexpr void expand(std::span<const Row> rows, auto&& add) {
   for (const Row& row : rows) {
     const std::span<const Qualifier> qualifiers =

@@ -18,14 +18,14 @@
 // two cycles late lengthens the multiplication by as much. The multiplier and the divider are not
 // pipelined, and each needs its pipeline once more before it ends.
 //
-// Not modelled: instructions in flight where a taken branch enters a piece (the bubble of the
-// branch covers most of their latency); write-after-write delays; loads behind stores, which the
+// Not modelled: instructions in flight where a taken branch enters a piece of code (the bubble of
+// the branch covers most of their latency); write-after-write delays; loads after stores, which the
 // hardware replays or holds; the miss address file and the write buffer; traps; division times that
 // depend on the data (the model takes the shortest); PALcode.
 //
 // Sources of the rows: PC is the 21164PC Hardware Reference Manual (1997), section 2.3, pages 2-21
 // and 2-25, whose integer core is that of the 21164; GCC is the machine description
-// gcc/config/alpha/ev5.md of GCC, written from the 21164's manual; "assumed" is ours.
+// gcc/config/alpha/ev5.md of GCC, written from the 21164's manual; "assumed" is our own assumption.
 
 #include "optimizer/machine/alpha/issue.h"
 
@@ -245,8 +245,8 @@ std::vector<IssueInstruction> read_for_issue(std::span<const uint8_t> code) {
   return read_for_issue(instructions);
 }
 
-/// Gives the instruction a pipeline of the present set, or starts a new set with it; says whether
-/// it joined the present one.
+/// Gives the instruction a pipeline of the current set, or starts a new set with it; returns
+/// whether it joined the current set.
 bool IssueState::slot(const IssueInstruction& instruction, uint64_t group, bool only_e0_follows) {
   const uint8_t wanted = row_of(instruction).pipelines;
   const bool is_load = instruction.issue_class == IssueClass::load;
@@ -285,7 +285,7 @@ uint32_t IssueState::cycle_of(const IssueInstruction& instruction, uint32_t earl
   return cycle;
 }
 
-/// Notes what an instruction that issues in `cycle` leaves in flight.
+/// Notes the results that an instruction issued in `cycle` leaves in flight.
 void IssueState::start(const IssueInstruction& instruction, uint32_t cycle) {
   const IssueClass c = instruction.issue_class;
   uint32_t latency = row_of(instruction).latency;

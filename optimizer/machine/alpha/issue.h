@@ -14,7 +14,8 @@ namespace respike::alpha {
 /// The four pipelines, as bits.
 enum Pipeline : uint8_t { kE0 = 1, kE1 = 2, kFA = 4, kFM = 8 };
 
-/// Classes of instructions that issue alike (HRM, table 2-3 "Instruction Classes and Slotting").
+/// Classes of instructions that issue in the same way (HRM, table 2-3 "Instruction Classes and
+/// Slotting").
 enum class IssueClass : uint8_t {
   unop,
   load,
@@ -41,7 +42,7 @@ enum class IssueClass : uint8_t {
   misc,
 };
 
-/// A row of the table of classes: all that the model knows about a class.
+/// A row of the table of classes: everything that the model knows about a class.
 struct ClassRow {
   IssueClass id;
   std::string_view name;
@@ -51,7 +52,7 @@ struct ClassRow {
 };
 std::span<const ClassRow> class_rows();
 
-/// The part of an instruction that matters for issuing it.
+/// The part of an instruction that matters for its issue.
 struct IssueInstruction {
   IssueClass issue_class = IssueClass::unop;
   bool tests = false;  // its first register is only compared with zero: branch, conditional move
@@ -67,12 +68,11 @@ std::vector<IssueInstruction> read_for_issue(std::span<const Instruction> code);
 /// Reads machine code, four bytes an instruction.
 std::vector<IssueInstruction> read_for_issue(std::span<const uint8_t> code);
 
-/// What is in flight after an instruction issued. Cycles count from the cycle in which it issued.
+/// Results in flight after an instruction issued. Cycles count from its issue cycle.
 class IssueState {
  public:
-  /// Issues `code`, which stands at `address`. Returns how many cycles after the previous
-  /// instruction, or after the start, the last instruction of `code` issues: 0 if all fit into the
-  /// same cycle.
+  /// Issues `code`, which is at `address`. Returns how many cycles after the previous instruction,
+  /// or after the start, the last instruction of `code` issues: 0 if all fit into the same cycle.
   uint32_t issue(std::span<const IssueInstruction> code, uint64_t address);
 
  private:

@@ -12,12 +12,12 @@
 // loads, stores and barriers have effects beyond registers. PALmode instructions (pal19 to pal1f)
 // trap in a user's image: no operands.
 //
-// A system call writes v0 (the result), a3 (whether the call failed) and, for pipe and its like,
-// a4. The kernel reserves the right to change temporaries as a procedure call does, but restores
-// temporaries; so a system call neither uses nor defines temporaries, and what a program assumes
-// shows in its own code. Other PALcode functions may or may not change the registers that OSF/1
-// lets privileged functions change: such registers are both used and defined, so that an analysis
-// keeps their values alive whichever is true.
+// A system call writes v0 (the result), a3 (whether the call failed) and, for pipe and similar
+// calls, a4. The kernel reserves the right to change temporaries as a procedure call does, but
+// restores them. So a system call neither uses nor defines temporaries, and the assumptions of a
+// program show in its own code. Other PALcode functions may or may not change the registers that
+// OSF/1 lets privileged functions change: such registers are both used and defined, so that an
+// analysis keeps their values alive in either case.
 //
 // Sources: Alpha Architecture Handbook, version 4: sections 4.3 (jumps and their hints), 4.7.7.3
 // (trap shadows), 4.9 (floating-point branches), appendices A (no-ops) and C (PALcode functions);
@@ -34,7 +34,7 @@
 namespace respike::alpha {
 namespace {
 
-// Major opcodes that need code of their own.
+// Major opcodes that need separate code.
 constexpr unsigned kCallPal = 0x00, kJump = 0x1a, kPal1e = 0x1e, kBr = 0x30, kBsr = 0x34;
 
 // PALcode functions that unprivileged code of OSF/1, Linux and Windows NT may call (Handbook,
@@ -49,7 +49,7 @@ enum PalFunction : int32_t {
   kRduniq = 0x9e,
   kWruniq = 0x9f,
   kGentrap = 0xaa,
-  kRdteb = 0xab,  // Windows NT's alone
+  kRdteb = 0xab,  // only in Windows NT
 };
 
 struct PalOperands {
@@ -110,7 +110,7 @@ struct OpcodeFacts {
   bool depends = false;  // some facts depend on other fields: dependent_facts()
 };
 
-/// The base of an address, field b, comes last: behind the lock flag, too.
+/// Field b, the base of an address, comes last, even after the lock flag.
 constexpr void add_places(Meaning& meaning, const Roles& roles, unsigned fields, bool fpcr,
                           bool lock) {
   const auto add = [&](OperandPlace place) { meaning.places.at(meaning.size++) = place; };
@@ -155,8 +155,8 @@ constexpr ValueSource source_of(const Encoding& encoding) {
   return name.starts_with("cmov") ? ValueSource::selected : ValueSource::computed;
 }
 
-/// The field that makes the instruction a no-op by holding 31; nullopt: no field does. Loads to
-/// register 31, except ldq_u, are no no-ops: such loads prefetch.
+/// The field that makes the instruction a no-op by holding 31; nullopt: no such field. Loads to
+/// register 31, except ldq_u, are not no-ops: they prefetch.
 constexpr std::optional<uint8_t> nop_field(const Encoding& encoding) {
   const Roles& roles = encoding.roles;
   const std::string_view name = encoding.name;
@@ -221,7 +221,7 @@ const Meaning& meaning_of(const Instruction& instruction) {
   return kMeanings[row_of(instruction.opcode)];
 }
 
-/// Appends the registers at some places, without registers that are always zero.
+/// Appends the registers at some places, except registers that are always zero.
 void append(Operands& operands, const Instruction& instruction,
             std::span<const OperandPlace> places) {
   for (const OperandPlace& place : places) {
@@ -231,7 +231,7 @@ void append(Operands& operands, const Instruction& instruction,
   }
 }
 
-/// A jump that keeps a return address is a call; other jumps are what their hint says.
+/// A jump that keeps a return address is a call; the hint determines the kind of other jumps.
 ControlFlow jump_flow(const Instruction& instruction) {
   if (instruction.registers[0] != kZero) return ControlFlow::indirect_call;
   switch (instruction.opcode) {
@@ -244,7 +244,7 @@ ControlFlow jump_flow(const Instruction& instruction) {
   }
 }
 
-/// A br that keeps a return address is a call, unless it leads to the next instruction.
+/// A br that keeps a return address is a call, unless it branches to the next instruction.
 InstructionFacts branch_facts(const Instruction& instruction, InstructionFacts facts) {
   if (instruction.registers[0] == kZero) {
     set_flow(facts, ControlFlow::branch);
@@ -357,8 +357,8 @@ Abi make_abi() {
 }
 
 /// Windows NT for Alpha Systems Calling Standard, table 2-1: a procedure value is the address of
-/// the first instruction, which calls do not leave in a register, and there is no global pointer.
-/// GP (29) "should not be altered".
+/// the first instruction. Calls do not leave it in a register, and there is no global pointer. GP
+/// (29) "should not be altered".
 Abi make_windows_abi() {
   Abi abi = make_abi();
   abi.procedure_value = std::nullopt;

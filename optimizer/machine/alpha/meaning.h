@@ -44,10 +44,10 @@ inline ControlFlow control_flow(const Instruction& instruction) {
 }
 bool is_signal_return(std::span<const Instruction> instructions);
 Abi make_abi();
-/// Of Windows NT.
+/// For Windows NT.
 Abi make_windows_abi();
 
-/// Gives a conditional branch the opposite condition; false for other instructions.
+/// Gives a conditional branch the opposite condition; returns false for other instructions.
 bool invert(Instruction& instruction);
 
 }  // namespace respike::alpha

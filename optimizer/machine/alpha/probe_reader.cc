@@ -1,13 +1,12 @@
 // Reading probes of Alpha from the code of an output.
 //
-// The reader knows the shapes of probes (probes.cc says why they are what they are), and shares
-// nothing with the code that writes probes. What the writer or the emitter gets wrong is no probe
-// here, and then the comparison of the output with its input finds an instruction that the input
-// has not.
+// The reader knows the shapes of probes (probes.cc explains them), and shares no code with the
+// writer of probes. Where the writer or the emitter is wrong, the reader finds no probe, and then
+// the comparison of the output with its input finds an instruction that the input lacks.
 //
 //   probe  = [lower store...] core [load... raise]
-//   core   = reach add | small | reach record, in front of the jump
-//   reach  = nothing (a word near gp) | ldah b,high(gp)
+//   core = reach add | small | reach record, before the jump reach = nothing (a word near gp) |
+//   ldah b,high(gp)
 //          | br b,.+4; ldah b,high(b); lda b,low(b), or with ldl or ldq for lda: a base
 //   add    = ldq v,d(b); lda v,1(v); stq v,d(b), or with ldq_l, stq_c and beq v,the ldq_l
 //   small  = lda v,number(zero); bsr link,routine
@@ -16,7 +15,7 @@
 //   routine = reach; s8addq v,b,a; add at a; ret (link)
 //
 // Example: ldah t10,2(gp); ldq t9,-0x7ff8(t10); lda t9,1(t9); stq t9,-0x7ff8(t10) adds one to the
-// word 0x18008 bytes behind gp.
+// word at gp + 0x18008.
 
 #include "optimizer/machine/alpha/probe_reader.h"
 
@@ -40,8 +39,8 @@ class Reader {
 
   std::optional<FoundProbe> read() {
     save();
-    // Somebody reads the lock flag only from a load-locked to its store-conditional, and there the
-    // comparison wants contiguous code.
+    // The lock flag is read only between a load-locked and its store-conditional, and there the
+    // comparison requires contiguous code.
     found_.kept.push_back(kLockFlag);
     found_.lowered_from = found_.lowered == 0 ? 0 : 1;
     if (!small() && !(reach() && (add(base_, base_value_) || record()))) return std::nullopt;
@@ -76,7 +75,7 @@ class Reader {
   bool is(uint16_t wanted) { return text_[at_] != nullptr && text_[at_]->opcode == wanted; }
   uint8_t a() { return text_[at_]->registers[0]; }
   uint8_t b() { return text_[at_]->registers[1]; }
-  /// A load, store or lda: of a register, at a base register and a displacement.
+  /// Whether an instruction is a load, store or lda with this register, base and displacement.
   bool is_memory(uint16_t wanted, uint8_t ra, uint8_t rb, int64_t displacement) {
     return is(wanted) && !text_[at_]->has_reference() && a() == ra && b() == rb &&
            text_[at_]->immediate == displacement;
@@ -113,7 +112,8 @@ class Reader {
     return true;
   }
 
-  /// What the displacement of a half adds to the base, or, with a reference, to what.
+  /// Adds a half to `value`: its displacement or, with a reference, its half of the distance from
+  /// `place` to the target.
   bool half(uint16_t wanted, uint8_t rb, uint64_t place, uint64_t& value) {
     if (!is(wanted) || b() != rb) return false;
     if (text_[at_]->has_reference()) {
@@ -166,7 +166,7 @@ class Reader {
     return true;
   }
 
-  /// Adds one to a word near a base register; nullopt or the register for the value.
+  /// Adds one to a word near a base register; the register for the value may be given.
   bool add(uint8_t base, uint64_t base_value, std::optional<uint8_t> wanted = std::nullopt) {
     const size_t start = at_;
     const bool atomic = is(kLdqL);

@@ -1,20 +1,21 @@
 // Probes for Alpha.
 //
 // A counter is reached from gp where gp is known (ldah, ldq, lda, stq), otherwise from the program
-// counter, which a branch to the next instruction leaves in a register: two instructions more.
-// A store-conditional fails when another processor wrote the line, or an interrupt came; then a
-// branch goes back to the load. The branch is predicted as taken, which costs little beside the
+// counter, which a branch to the next instruction leaves in a register: two more instructions. A
+// store-conditional fails when another processor wrote the line, or an interrupt came; then a
+// branch returns to the load. The branch is predicted taken, which costs little compared with the
 // access to locked memory.
 //
 // A probe of two instructions loads the counter's number and calls a routine. With gp, eight
-// instructions run instead of the four of the probe in place, but the probe takes half the room.
+// instructions run instead of the four of the probe in place, but the probe takes half the space.
 //
 // On Windows NT nothing can be mapped over a part of an image, so the start code maps the counter
 // file elsewhere, and probes load the address of the counters from a word of the image: br, ldah,
-// ldl instead of br, ldah, lda. A word reaches as far as the displacement of the next instruction.
+// ldl instead of br, ldah, lda. The word serves all counters within the displacement of the next
+// instruction.
 //
-// Example, a counter 0x18008 bytes behind gp: ldah t10,2(gp); ldq t9,-0x7ff8(t10); lda t9,1(t9);
-// stq t9,-0x7ff8(t10).
+// Example, a counter at gp + 0x18008: ldah t10,2(gp); ldq t9,-0x7ff8(t10); lda t9,1(t9); stq
+// t9,-0x7ff8(t10).
 
 #include "optimizer/machine/alpha/probes.h"
 
@@ -81,7 +82,7 @@ class AlphaProbes final : public Probes {
 
   uint64_t base_distance() const override { return uses_bases_ ? kBaseDistance : 0; }
   uint64_t bases_of(uint64_t size) const override {
-    // Routines count from the middle of their counters, which may be behind all counters.
+    // Routines address counters relative to their middle, which may be after all counters.
     constexpr uint64_t kMiddle = 8 * uint64_t{kRoutineMiddle} / kBaseDistance + 1;
     return uses_bases_ ? size / kBaseDistance + 1 + kMiddle : 0;
   }
@@ -202,8 +203,8 @@ class AlphaProbes final : public Probes {
   static constexpr uint32_t kRoutineMiddle = kRoutineCounters / 2;
   static constexpr uint64_t kBaseDistance = 0x8000;
 
-  /// Adds instructions that leave an address in `to`: what forms the address of a place or,
-  /// with ldl for `low`, what loads the word at that place.
+  /// Adds instructions that leave an address in `to`: with lda for `low`, the address of a place;
+  /// with ldl, the word at that place.
   static void form_address(Register to, uint16_t low, uint64_t address, ProbeCode& result) {
     Instruction get_pc;
     get_pc.opcode = opcode("br");
@@ -230,8 +231,7 @@ class AlphaProbes final : public Probes {
     return {scratch, static_cast<int64_t>(offset - word * kBaseDistance)};
   }
 
-  /// Adds instructions that make `size` bytes at the counter reachable, perhaps by way of
-  /// `scratch`.
+  /// Adds instructions that make `size` bytes at the counter reachable, perhaps through `scratch`.
   static Place reach(const ProbeOperands& operands, Register scratch, int64_t size,
                      ProbeCode& result) {
     if (operands.bases) return reach_by_base(operands, scratch, result);

@@ -1,11 +1,11 @@
 // Which Alpha instructions only compute, and how other registers are put into their fields.
 //
-// Pure are integer arithmetic without /v, lda and ldah, and copies of floating-point values (cpys,
-// cpysn, cpyse, itoft, ftoit). Other floating-point instructions are not taken for pure, since most
-// may trap or read the control register. An operand's register stands in the field that the row
-// names (rows.h), so a register is replaced by writing this field; a conditional move reads and
-// writes the same field. Branches compare a register with zero or look at its lowest bit, so the
-// value's sign and lowest bit decide all branches.
+// Pure instructions are integer arithmetic without /v, lda and ldah, and copies of floating-point
+// values (cpys, cpysn, cpyse, itoft, ftoit). Other floating-point instructions do not count as
+// pure, since most may trap or read the control register. An operand's register is in the field
+// that the row names (rows.h), so writing this field replaces the register; a conditional move
+// reads and writes the same field. Branches compare a register with zero or test its lowest bit, so
+// the value's sign and lowest bit decide all branches.
 //
 // Example: addq t0,t1,t2 is pure and may write t8 instead: addq t0,t1,t8. In cmoveq t0,t1,t2 the
 // result alone cannot be renamed.
@@ -26,7 +26,7 @@ using namespace alpha;
 namespace {
 
 /// Temporaries and arguments, except a0; not v0, which holds a result, nor ra, pv, at and gp. The
-/// temporaries that compilers take last come first.
+/// temporaries that compilers allocate last come first.
 constexpr std::array<Register, 17> kReplacements = {8, 7, 6,   5,   kT11, kT10, kT9, kT8, 4,
                                                     3, 2, kT0, kA5, kA4,  kA3,  kA2, kA1};
 

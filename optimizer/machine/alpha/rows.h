@@ -168,7 +168,7 @@ inline constexpr Row kRows[] = {
     {"insqh", "12.77", Format::operate, "a,b|#,=c"},
     {"extqh", "12.7a", Format::operate, "a,b|#,=c"},
 
-    // Extensions. objdump has literal forms of minima and maxima only.
+    // Extensions. objdump has only literal forms of minima and maxima.
     {"sextb", "1c.00", Format::operate, "b,=c"},
     {"sextw", "1c.01", Format::operate, "b,=c"},
     {"ctpop", "1c.30", Format::operate, "b,=c"},
@@ -237,7 +237,7 @@ inline constexpr Row kRows[] = {
     {"cvtqt", "16.03e", Format::floating, "B,=C <f", kIeeeFromInteger},
     {"cvtst", "16.2ac", Format::floating, "B,=C <f", kIeeeWiden},
 
-    // Floating-point operations that know no data type.
+    // Floating-point operations without a data type.
     {"cvtlq", "17.010", Format::floating, "B,=C"},
     {"cpys", "17.020", Format::floating, "A,B,=C"},
     {"cpysn", "17.021", Format::floating, "A,B,=C"},
@@ -267,7 +267,7 @@ inline constexpr Row kRows[] = {
     {"wh64en", "18.fc00", Format::function, "(b)"},
 };
 
-/// Of several aliases of the same instruction, the first is preferred.
+/// The first of several aliases of the same instruction is preferred.
 inline constexpr AliasRow kAliasRows[] = {
     {"halt", "call_pal", "i=0", ""},
     {"draina", "call_pal", "i=2", ""},

@@ -76,7 +76,7 @@ const Alias* preferred_alias(const Instruction& instruction) {
   return nullptr;
 }
 
-/// As C's "%#x".
+/// Like C's "%#x".
 std::string hexadecimal_text(uint32_t value) {
   return value == 0 ? "0" : fmt::format("{:#x}", value);
 }

@@ -20,7 +20,7 @@ struct Alias {
   std::string_view syntax;
 };
 
-/// Of several aliases of the same instruction, the first is preferred.
+/// The first of several aliases of the same instruction is preferred.
 inline constexpr Alias kAliases[] = {
     {Op::adds, "mov", "i=0", "Ra=Rc"},
     {Op::addl, "mov", "c=0", "Ra=$i"},

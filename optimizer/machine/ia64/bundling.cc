@@ -1,20 +1,20 @@
 // Packing instructions into bundles.
 //
-// The order stays. The fewest bundles are found by filling each bundle with as many of the next
-// instructions as any template takes: a packing that is further down the list never needs more
+// The order stays. The fewest bundles are found greedily: each bundle takes as many of the next
+// instructions as any template allows. A packing that is further down the list never needs more
 // bundles for the rest, since the bundles of a longer rest also hold a shorter rest. A template
 // takes instructions from left to right, each into the first slot that fits the instruction. Stops
 // need no choice: every template exists with and without a stop at its end, and templates with a
-// stop inside exist without this stop, so that stops are set only where the code has stops.
+// stop inside exist without this stop, so stops are set only where the code has stops.
 //
 // Example: ld8, ld8;; add, br;; takes two bundles. MMI holds the loads, with a no-op in slot 2 and
-// the stop behind; MIB holds the add in slot 0, a no-op and the branch.
+// the stop after it; MIB holds the add in slot 0, a no-op and the branch.
 //
 // Many packings have the fewest bundles, and some of these issue faster. The processor takes two
-// bundles a cycle and has two I units, which no-ops occupy, too. So of all packings with the fewest
-// bundles, a packing is taken that needs the fewest cycles by these two rules from a fresh start;
-// of several such packings, the packing with the fullest last bundle. Other ports do not count, nor
-// does the place where a branch enters.
+// bundles a cycle and has two I units, which no-ops also occupy. So among all packings with the
+// fewest bundles, the packing with the fewest cycles by these two rules from a fresh start is
+// taken; among several such packings, the packing with the fullest last bundle. Other ports do not
+// count, nor does the place where a branch enters.
 //
 // Sources: Intel Itanium Architecture Software Developer's Manual, volume 1, section 3.3 (bundles,
 // groups), volume 3, table 4-3 (templates); br.cloop, br.ctop and the like must be in slot 2
@@ -35,7 +35,7 @@ namespace {
 
 struct Shape {
   Unit units[3];
-  int stop;  // behind this slot; -1: none. A stop at the end of the bundle comes on top
+  int stop;  // after this slot; -1: none. The bundle may also have a stop at its end
 };
 
 constexpr Unit M = Unit::m, I = Unit::i, F = Unit::f, B = Unit::b, L = Unit::l, X = Unit::x;
@@ -55,9 +55,9 @@ constexpr std::array<Shape, 12> kShapes = {{{{M, M, I}, -1},
 /// An instruction to be packed, or half of a long instruction.
 struct Item {
   uint32_t index;     // in the list
-  uint8_t units;      // whose slots the item fits, bit by Unit
+  uint8_t units;      // units whose slots the item fits, a bit per Unit
   bool in_last_slot;  // fits no other slot
-  bool stop;          // behind the item
+  bool stop;          // after the item
 
   bool fits(Unit unit) const { return (units >> static_cast<unsigned>(unit) & 1) != 0; }
 };
@@ -107,11 +107,11 @@ std::vector<Item> items_of(std::span<const Instruction> code, bool stop_at_end) 
   return items;
 }
 
-/// What a bundle of this shape takes of `items`. An item with a stop must be the bundle's last item
-/// or stand before the shape's stop; a shape takes nothing if no item needs the shape's stop.
+/// The items that a bundle of this shape takes. An item with a stop must be the bundle's last item
+/// or come before the shape's stop; a shape takes nothing if no item needs the shape's stop.
 Filling fill(const Shape& shape, std::span<const Item> items) {
   Filling filling{.shape = &shape};
-  bool stop = false;            // needed in front of the next item
+  bool stop = false;            // needed before the next item
   bool stops = shape.stop < 0;  // the shape's stop, if any, has items on both sides
   for (int slot = 0; slot < 3 && filling.taken < static_cast<int>(items.size()); ++slot) {
     if (shape.stop >= 0 && slot == shape.stop + 1) {
@@ -185,16 +185,16 @@ uint32_t issue(const Filling& filling, std::span<const Item> items, Window& wind
   return splits;
 }
 
-/// The last bundle of a way to pack the first items, and the window in front of this bundle.
+/// The last bundle of one packing of the first items, and the window before this bundle.
 struct Step {
   uint8_t shape = 0;  // of kShapes
   uint8_t taken = 0;  // items
   uint8_t window = 0;
 };
 
-/// Dynamic programming over the number of packed items and the window behind them. Only bundles
-/// behind which the rest needs the fewest bundles are tried, so that all ways to a state have the
-/// same number of bundles.
+/// Dynamic programming over the number of packed items and the window after them. Only bundles
+/// after which the rest needs the fewest bundles are tried, so all ways to a state have the same
+/// number of bundles.
 std::vector<Filling> best_packing(std::span<const Item> items) {
   constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
   std::vector<uint32_t> left(items.size() + 1);  // the fewest bundles of the items from there on
@@ -213,7 +213,7 @@ std::vector<Filling> best_packing(std::span<const Item> items) {
         const Filling filling = fill(kShapes[shape], rest);
         if (filling.taken == 0) break;
         most = static_cast<size_t>(filling.taken);
-        if (left[at + most] + 1 != left[at]) break;  // fewer items leave no less
+        if (left[at + most] + 1 != left[at]) break;  // with fewer items the rest is no smaller
         for (uint8_t w = 0; w < Window::kCount; ++w) {
           if (here[w] == kNever) continue;
           Window window = Window::at(w);

@@ -15,12 +15,11 @@ struct Bundled {
 };
 
 /// Packs instructions that run one after the other, in their order, into the fewest bundles. No-ops
-/// are left out; a stop behind a no-op is kept, except in front of the first other instruction; a
-/// no-op has the place of the next instruction. `stop_at_end`: a stop ends the last bundle in any
-/// case. The L and the X half of a long instruction stand side by side. Slots without use get
-/// no-ops.
+/// are left out; a stop after a no-op is kept, except before the first other instruction; a no-op
+/// has the place of the next instruction. `stop_at_end`: a stop ends the last bundle in any case.
+/// The L and the X half of a long instruction are adjacent. Unused slots get no-ops.
 ///
-/// Pseudo-instructions and Op::invalid are not allowed. Code of no-ops alone gives no bundle.
+/// Pseudo-instructions and Op::invalid are not allowed. Code of only no-ops gives no bundle.
 Bundled bundle(std::span<const Instruction> code, bool stop_at_end = true);
 
 /// How many bundles bundle() packs the code into.

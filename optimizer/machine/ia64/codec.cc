@@ -4,14 +4,14 @@
 // decoding has to be fast, and encoding has to give back every bit.
 // Idea: the unit of the slot and its major opcode (bits 40:37) choose a slice of one flat table; a
 // run of further bits of the slot indexes the slice and gives the row that the slot may be. The few
-// rows that only bits outside of the run tell apart follow in a chain. The row describes fields by
-// shifts and masks, so that the same straight-line code takes any slot apart. What only some rows
-// need (ignored bits that are set, numbers that are coded by a table) is behind two branches, which
-// are hardly ever taken. A number that the X and L slots of a bundle share is put together and then
-// halved, so that either half fits an Instruction.
+// rows that differ only in bits outside of the run follow in a chain. The row describes fields by
+// shifts and masks, so the same straight-line code decodes any slot. Two branches that are hardly
+// ever taken guard the cases of only some rows (ignored bits that are set, numbers that are coded
+// by a table). A number that the X and L slots of a bundle share is put together and then halved,
+// so that either half fits an Instruction.
 //
-// Example: for add r14=r15,r16 in an M slot, the unit and the major opcode 8 choose a slice that
-// bits 36:27 index. These bits are 0, and entry 0 is the row of add.
+// Example: for add r14=r15,r16 in an M slot, the unit and the major opcode 8 choose a slice indexed
+// by bits 36:27. These bits are 0, and entry 0 is the row of add.
 //
 // Source: Intel Itanium Architecture Software Developer's Manual, revision 2.3, volume 3, section
 // 4.1 and table 4-3 (bundles), 4.8 (immediates). All tables are built by the compiler.
@@ -157,7 +157,7 @@ consteval Table make_table() {
 
 constexpr Table kTable = make_table();
 
-/// The codecs alone, close together for the cache.
+/// The codecs alone, adjacent in memory for the cache.
 consteval std::array<Codec, kOpCount> make_codecs() {
   std::array<Codec, kOpCount> codecs;
   for (size_t op = 0; op < kOpCount; ++op) codecs[op] = kEncodings[op].codec;
@@ -185,7 +185,7 @@ uint16_t find_op(uint64_t slot, Unit unit) {
 constexpr int32_t kCounts[] = {0, 7, 15, 16};
 constexpr int32_t kIncrements[] = {16, 8, 4, 1, -16, -8, -4, -1};
 
-/// The bits of `value` at the places of `mask`, close together. scatter() puts such bits back.
+/// The bits of `value` at the places of `mask`, moved together. scatter() puts such bits back.
 uint32_t gather(uint64_t value, uint64_t mask) {
   uint32_t bits = 0;
   for (unsigned position = 0; mask != 0; mask &= mask - 1, ++position)

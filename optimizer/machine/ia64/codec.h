@@ -4,8 +4,8 @@
 // A bundle is always three instructions, one per slot. An Instruction holds:
 //   opcode        an Op, one per row of rows.def
 //   predicate     the qualifying predicate (0 where the format has none)
-//   flags         kStop: a stop behind this slot; the unit of the slot (unit(), set_unit())
-//   registers[n]  the fields a, b, c, d of the row's picture: register numbers as the instruction
+//   flags kStop: a stop after this slot; the unit of the slot (unit(), set_unit()) registers[n] the
+//   fields a, b, c, d of the row's picture: register numbers as the instruction
 //                 names them (r32 is the first stacked register, whatever rotation makes of r32),
 //                 completers and small numbers
 //   immediate     the number that the assembler writes, sign-extended; branch targets are bytes
@@ -129,12 +129,12 @@ inline constexpr size_t kBundleSize = 16;
 void decode_bundle(const uint8_t* bundle, uint32_t origin, Instruction* out);
 void decode_bundles(const uint8_t* code, size_t count, uint32_t origin, Instruction* out);
 
-/// The inverse of decode_bundle(): three instructions into a bundle. False, and nothing written,
+/// The inverse of decode_bundle(): three instructions into a bundle. False, with nothing written,
 /// when no template has the instructions' units and stops, or an instruction does not fit its unit.
 /// Immediates that do not fit their field lose their high bits.
 bool encode_bundle(const Instruction* instructions, uint8_t* out);
 
-/// All that a slot says, for code that executes instructions.
+/// The full contents of a slot, for code that executes instructions.
 struct Slot {
   Op op = Op::invalid;
   uint8_t predicate = 0;

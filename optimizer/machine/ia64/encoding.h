@@ -26,7 +26,7 @@
 //   T        tag of brp: in its field and the low two bits of d
 //   E        8 for single precision, else 16, by the completer
 // All other characters are text. An operand before `=` is written unless it is in brackets, all
-// other operands are read; an operand behind `&` is both read and written. After a blank: implicit
+// other operands are read; an operand after `&` is both read and written. After a blank: implicit
 // registers, read (<) and written (>).
 //
 // Names hold completers: `%` and a letter of kCompleters.
@@ -50,7 +50,7 @@ inline constexpr unsigned kImmediateField = 4;
 inline constexpr unsigned kFlagsField = 5;
 inline constexpr int kSpareFlagBits = 3;  // of Instruction::flags, for ignored bits
 
-/// Where a completer stands and how its values are spelled; nullptr: the value has no meaning.
+/// The place of a completer and the spelling of its values; nullptr: the value has no meaning.
 struct Completer {
   char letter;
   uint8_t field;  // 0 to 3, or kImmediateField
@@ -117,7 +117,7 @@ constexpr const Completer& completer(char letter) {
   throw "no such completer";
 }
 
-/// A row of the instruction table as rows.def has it.
+/// A row of the instruction table as written in rows.def.
 struct Row {
   std::string_view format;
   std::string_view name;
@@ -132,7 +132,7 @@ inline constexpr Row kRows[] = {
 };
 inline constexpr size_t kRowCount = std::size(kRows);
 
-/// How an immediate is encoded whose bits are not the number: by a table in codec.cc.
+/// How an immediate whose bits are not the number is encoded: by a table in codec.cc.
 enum class Conversion : uint8_t { none, count2, increment3 };
 
 /// The part of an encoding that decoder and encoder work with. See codec.cc.
@@ -206,7 +206,7 @@ struct Run {
   uint8_t low = 0, width = 0;
 };
 
-/// The letter of the bits that a character of a picture stands for, and how many bits there are.
+/// The letter for which a character of a picture stands, and the number of its bits.
 struct Places {
   char letter;
   unsigned count;
@@ -248,7 +248,7 @@ constexpr bool is_class(char character) {
   return std::string_view("RFPBACD#%$@+^V?IMWSZX*TE").find(character) != std::string_view::npos;
 }
 
-/// What the class of an operand says about the immediate: sign, scale and the like.
+/// What the class of an operand says about the immediate: sign, scale and so on.
 constexpr void set_class(Codec& codec, char kind, bool wide, unsigned width) {
   bool is_signed = false;
   switch (kind) {
@@ -374,7 +374,7 @@ constexpr void read_syntax(Encoding& encoding, unsigned immediate_bits) {
   }
 }
 
-/// Type X spreads a number over two slots: 41 bits of the L slot belong to the number, 39 of a brl.
+/// Type X spreads a number over two slots: 41 bits of the L slot belong to the number, 39 in a brl.
 constexpr void set_wide(Codec& codec, std::string_view picture, unsigned width) {
   codec.wide_shift = static_cast<uint8_t>(width + codec.scale);
   codec.wide_drop = codec.scale == 4 ? 2 : 0;

@@ -1,24 +1,24 @@
 // Stops that nothing needs.
 //
-// Compilers end instruction groups where their schedule goes on to the next cycle, and some
-// compilers behind each branch, though nothing in the next group depends on the group before. A
-// group takes a cycle at least, and stops leave slots empty.
+// Compilers end instruction groups where their schedule continues in the next cycle, and some
+// compilers end them after each branch, though nothing in the next group depends on the previous
+// group. A group takes at least a cycle, and stops leave slots empty.
 //
-// Example: in add r14=r15,r16;; add r17=r18,r19;; the first stop goes away, since the second add
+// Example: in add r14=r15,r16;; add r17=r18,r19;; the first stop is removed, since the second add
 // neither reads nor writes r14.
 //
-// Within a group no register may be read or written behind an instruction that writes the register;
-// memory may. There are exceptions either way, which are not made use of, and resources without a
-// name. So groups are joined only if all their instructions are known to touch nothing but their
-// operands: instructions of the formats below. Any number of floating-point instructions in a group
-// may add to the flags of fpsr, and no instruction of these formats reads the flags.
+// Within a group no register may be read or written after an instruction that writes the register;
+// memory may. There are exceptions both ways, which are not used, and resources without a name. So
+// groups are joined only if all their instructions are known to touch nothing but their operands:
+// instructions of the formats below. Any number of floating-point instructions in a group may add
+// to the flags of fpsr, and no instruction of these formats reads the flags.
 //
-// A group that goes on behind the code, or that may have begun before the code, is left as it is:
+// A group that continues after the code, or that may have begun before the code, is left as it is:
 // its other instructions are not known here.
 //
 // Source: Intel Itanium Architecture Software Developer's Manual, volume 1, section 3.4
-// (dependences in groups); volume 3, chapter 5 (resources and their dependences), of which GNU as
-// -xexplicit is a second implementation.
+// (dependences in groups); volume 3, chapter 5 (resources and their dependences). GNU as -xexplicit
+// is a second implementation of these rules.
 
 #include "optimizer/machine/ia64/groups.h"
 
@@ -49,7 +49,7 @@ bool is_plain_format(std::string_view format) {
 constexpr Register kFpsrFlags = kApplication + 40;
 constexpr uint16_t kFpsr = 1u << static_cast<unsigned>(Implicit::fpsr);
 
-/// Whether all dependences on the instruction and of the instruction are through its operands.
+/// Whether all dependences between this and other instructions are through its operands.
 bool is_plain(const Instruction& instruction) {
   const Op op = op_of(instruction);
   if (op == Op::long_half) return true;  // its other half decides
@@ -63,10 +63,10 @@ bool is_plain(const Instruction& instruction) {
 using Registers = std::bitset<kRegisterCount>;
 
 struct Group {
-  size_t end = 0;   // behind its last instruction
+  size_t end = 0;   // after its last instruction
   size_t size = 0;  // without no-ops
   bool plain = true;
-  bool complete = false;  // no instruction behind the code belongs to the group
+  bool complete = false;  // no instruction after the code belongs to the group
   Registers touched, written;
 };
 

@@ -7,10 +7,10 @@
 
 namespace respike::ia64 {
 
-/// Takes stops out of code that runs one instruction after the other: an instruction group that
-/// does not depend on the group before is joined to it, up to six instructions (a movl takes two
-/// slots and counts for two). `starts_group`: a group certainly starts with the code.
-/// Pseudo-instructions are not allowed. Linear.
+/// Removes stops from code that runs one instruction after the other: an instruction group that
+/// does not depend on the previous group joins it, up to six instructions (a movl takes two slots
+/// and counts as two). `starts_group`: the code certainly starts a group. Pseudo-instructions are
+/// not allowed. Linear.
 void join_groups(std::vector<Instruction>& code, bool starts_group);
 
 }  // namespace respike::ia64

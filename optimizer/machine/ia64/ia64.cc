@@ -5,20 +5,20 @@
 // instructions does the same in any packing: within an instruction group no instruction reads a
 // register that an earlier instruction wrote, and an instruction that reads a register before
 // another instruction writes it sees the old value wherever the stops are. So bundles may be packed
-// anew if the order and the stops that something needs are kept (groups.cc says which stops go);
-// further stops do no harm.
+// anew if the order and the necessary stops are kept (groups.cc decides which stops go); further
+// stops do no harm.
 //
 // A long instruction (movl, brl) is two Instructions: the L slot with the upper half of the number,
 // and the X slot. Each half of a reference is a reference of its own, so that either half can be
 // written alone.
 //
-// References. addl reaches 2 MB around gp, movl and an add everything. Branches reach 16 MB; a brl
-// in a bundle of its own reaches everything, so that a departure stub needs no landing. Example: a
+// References. addl reaches 2 MB around gp; movl and an add reach everything. Branches reach 16 MB;
+// a brl in a bundle of its own reaches everything, so a departure stub needs no landing. Example: a
 // branch over 20 MB goes to a departure stub, whose brl goes to the target.
 //
 // Sources: Intel Itanium Architecture Software Developer's Manual, revision 2.3; Intel Itanium
-// Processor-specific ABI (245370) for procedure descriptors; Itanium Software
-// Conventions and Runtime Architecture Guide (245358) for registers.
+// Processor-specific ABI (245370) for procedure descriptors; Itanium Software Conventions and
+// Runtime Architecture Guide (245358) for registers.
 
 #include <fmt/format.h>
 
@@ -56,9 +56,8 @@ Instruction parsed(std::string_view text) {
   return parse(text, 0).instruction;
 }
 
-/// Calls f(index of the first instruction, index behind the last, instructions) for each part of
-/// the run that starts a bundle. The instructions are without pseudo-instructions and needless
-/// stops.
+/// Calls f(index of the first instruction, index after the last, instructions) for each part of the
+/// run that starts a bundle. The instructions come without pseudo-instructions and needless stops.
 template <typename F>
 void for_each_part(std::span<const Instruction> run, F f) {
   std::vector<Instruction> part;
@@ -76,8 +75,8 @@ void for_each_part(std::span<const Instruction> run, F f) {
   }
 }
 
-/// Whether the code in front of `code` must end its instruction group: `code` starts with no-ops
-/// and a stop, which packing leaves out, or is not known.
+/// Whether the code before `code` must end its instruction group: `code` starts with no-ops and a
+/// stop, which packing leaves out, or is not known.
 bool starts_group(std::span<const Instruction> code) {
   for (const Instruction& instruction : code) {
     if (instruction.is_pseudo()) continue;
@@ -93,7 +92,7 @@ std::vector<Register> register_range(unsigned first, unsigned last) {
   return result;
 }
 
-/// The stacked registers count as preserved: behind a call, a procedure finds its frame unchanged
+/// The stacked registers count as preserved: after a call, a procedure finds its frame unchanged
 /// except for the output registers.
 Abi make_abi() {
   Abi abi;
@@ -103,7 +102,7 @@ Abi make_abi() {
     const auto range = register_range(first, last);
     to.insert(to.end(), range.begin(), range.end());
   };
-  add(abi.arguments, kGeneral + 8, kGeneral + 8);  // r8: where to return a structure
+  add(abi.arguments, kGeneral + 8, kGeneral + 8);  // r8: the address for a returned structure
   add(abi.arguments, kGeneral + 32, kGeneral + 39);
   add(abi.arguments, kFloating + 8, kFloating + 15);
   add(abi.results, kGeneral + 8, kGeneral + 11);
@@ -127,8 +126,8 @@ Abi make_abi() {
 
 // ---- codec ----
 
-/// A long no-op becomes two short no-ops. A brl that leads further than an Instruction can say
-/// becomes Op::invalid.
+/// A long no-op becomes two short no-ops. A brl whose distance does not fit an Instruction becomes
+/// Op::invalid.
 void decode(std::span<const uint8_t> code, uint32_t origin, Instruction* out) {
   const size_t count = code.size() / kBundleSize;
   decode_bundles(code.data(), count, origin, out);
@@ -204,8 +203,8 @@ bool is_prefix(const Instruction& instruction) {
   return op_of(instruction) == Op::long_half;
 }
 
-/// Branches, calls and checks have a displacement of 21 bits, which counts bundles. A brl has 60
-/// bits, of which Instructions use 32 bits of bytes; callers ask about both halves of a brl.
+/// Branches, calls and checks have a 21-bit displacement in bundles. A brl has 60 bits, but
+/// Instructions hold only 32 bits, in bytes; callers ask about both halves of a brl.
 uint64_t reach_of(const Instruction& branch) {
   return is_prefix(branch) || is_long_branch(branch) ? kLongBranchReach : kBranchReach;
 }
@@ -228,7 +227,7 @@ bool apply(Instruction& instruction, ReferenceKind kind, uint64_t place, uint64_
   } else if (kind == ReferenceKind::gp_offset) {
     value = static_cast<int64_t>(target - gp);
     if (op_of(instruction) == Op::addl) bits = kAddBits;
-  } else if (kind == ReferenceKind::pc_low) {  // of a movl in the bundle behind a mov from ip
+  } else if (kind == ReferenceKind::pc_low) {  // of a movl in the bundle after a mov from ip
     value = static_cast<int64_t>(target - (bundle_of(place) - kBundleSize));
   } else {
     return false;

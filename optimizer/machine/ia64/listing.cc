@@ -29,7 +29,7 @@ std::string bytes_text(std::span<const uint8_t> bytes) {
   return text;
 }
 
-/// The line of one slot; `place`: which of the three lines of a bundle.
+/// The line of one slot; `place`: the number of the line among the bundle's three lines.
 ListedLine make_line(const Instruction* slots, size_t slot, uint64_t bundle, size_t place) {
   ListedLine line;
   line.address = bundle + place * kBytesPerLine;

@@ -1,6 +1,6 @@
 // What Itanium instructions do to registers and to the flow of control.
 //
-// Uses and defs come from the roles of the rows: operands, and the implicit registers behind the
+// Uses and defs come from the roles of the rows: operands, and the implicit registers after the
 // syntax. Only what a row cannot say is written here.
 //
 // Example: (p6) ld8 r14=[r15],8 uses p6, r14 and r15 and defines r14 and r15. It uses r14 since r14
@@ -9,10 +9,10 @@
 // Modelled simply: an instruction that only names a register to the ALAT (chk.a, invala.e) uses the
 // register; floating-point arithmetic reads and writes ar.fpsr as a whole, with its four status
 // fields; psr is one register, and only instructions that name psr use or define it; mov to pr,
-// whose mask says which predicates it writes, writes the predicate file, of which p1 to p63 are
-// parts. Control registers, the ALAT, memory and the system's registers behind an index are not
-// registers here. The name of a stacked register depends on the frame marker, and its contents on
-// the register stack engine; both are left to frame_effect().
+// whose mask selects the predicates it writes, writes the predicate file, which contains p1 to p63.
+// Control registers, the ALAT, memory and the system's indexed registers are not registers here.
+// The name of a stacked register depends on the frame marker, and its contents on the register
+// stack engine; both are left to frame_effect().
 //
 // Source: Intel Itanium Architecture Software Developer's Manual, volume 1, sections 3.1
 // (registers), 4.1 and 4.5 (register stack, rotation); volume 3, chapter 2 (instructions) and 5
@@ -44,7 +44,7 @@ constexpr Register kImplicitRegisters[] = {
 static_assert(std::size(kImplicitRegisters) == static_cast<size_t>(Implicit::count));
 static_assert(std::size(kImplicitNames) == static_cast<size_t>(Implicit::count));
 
-/// The number of the register that an operand names; nullopt when the operand has no number.
+/// The number of the register that an operand names; nullopt when it names no numbered register.
 std::optional<Register> register_of(char kind, unsigned number) {
   const auto at = [&](Register first) { return static_cast<Register>(first + number); };
   switch (kind) {
@@ -80,11 +80,11 @@ constexpr bool has_load_type(const Encoding& encoding) {
 
 // ---- facts ----
 
-/// What decides between the facts of an Op.
+/// The property of an instruction that selects among the facts of an Op.
 enum class Choice : uint8_t { none, predicate, linkage, zero, stop_or_call, load, plain_load };
 
-/// The facts of an Op in all variants, of which variant_of() chooses. Variants are whole words,
-/// since compilers make slow code of changes to bit-fields.
+/// The facts of an Op in all variants; variant_of() chooses one. Variants are whole words, since
+/// compilers make slow code of changes to bit-fields.
 struct OpFacts {
   std::array<InstructionFacts, 4> facts;
   Choice choice = Choice::none;
@@ -95,8 +95,8 @@ constexpr bool is_nop_op(Op op) {
          op == Op::nop_x;
 }
 
-/// The flow of an instruction without a predicate; set_variants() has branches under a predicate
-/// and breaks that stop.
+/// The flow of an instruction without a predicate; set_variants() handles branches under a
+/// predicate and breaks that stop.
 constexpr ControlFlow flow_of(Op op) {
   if (is_check(op) || is_loop_branch(op)) return ControlFlow::conditional_branch;
   switch (op) {
@@ -149,7 +149,8 @@ constexpr Choice choice_of(Op op, ControlFlow flow) {
   return has_load_type(kEncodings[opcode(op)]) ? Choice::load : Choice::none;
 }
 
-/// The source of a load that changes its base register, too, is about the loaded register alone.
+/// The fact `source` of a load that also changes its base register describes only the loaded
+/// register.
 constexpr void set_variants(OpFacts& op) {
   auto& facts = op.facts;
   switch (op.choice) {
@@ -206,8 +207,8 @@ bool is_speculative(const Instruction& load) {
   return type == kSpeculative || type == kSpeculativeAdvanced;
 }
 
-/// Whether the instruction is a load that leaves its register alone when the ALAT has an entry for
-/// the register.
+/// Whether the instruction is a load that keeps its register when the ALAT has an entry for the
+/// register.
 bool is_check_load(const Instruction& instruction) {
   const Choice choice = kFacts[instruction.opcode].choice;
   return (choice == Choice::load || choice == Choice::plain_load) &&
@@ -215,7 +216,7 @@ bool is_check_load(const Instruction& instruction) {
 }
 
 /// Compilers put a break with the number 0 where control never comes, and programs call Linux by a
-/// break with 0x100000. break.b, which ignores its number, is neither.
+/// break with 0x100000. break.b ignores its number, so it is neither.
 unsigned break_variant(const Instruction& instruction) {
   if (instruction.immediate == 0) return instruction.predicate == 0 ? 1 : 0;
   const Op op = op_of(instruction);
@@ -307,7 +308,7 @@ bool invert(Instruction& branch, std::span<const Instruction> before) {
       whole = whole && !role.reads;
     }
     if (count == 0) continue;
-    if (count == 1) {  // frcpa and its kin have no opposite
+    if (count == 1) {  // frcpa and similar instructions have no opposite
       if (set[0] == branch.predicate) return false;
       changed |= uint64_t{1} << set[0];
       continue;
@@ -324,7 +325,7 @@ bool invert(Instruction& branch, std::span<const Instruction> before) {
   return false;
 }
 
-/// Always a dynamic prediction: a static prediction that is wrong stays wrong.
+/// Always a dynamic prediction: a wrong static prediction stays wrong.
 void predict(Instruction& branch, uint64_t taken, uint64_t executed) {
   if (op_of(branch) != Op::br_cond && op_of(branch) != Op::brl_cond) return;
   constexpr unsigned kNotTaken = 1, kDynamic = 2, kBoth = 3;

@@ -26,12 +26,12 @@ std::string register_name(Register r);
 
 /// Registers have the names that the instruction uses; see frame_effect(). An instruction under a
 /// predicate uses the registers that it defines, since old values stay when the predicate is false;
-/// compares of type unc define their predicates in any case. Check loads use the registers that
-/// they define, too.
+/// compares of type unc define their predicates in any case. Check loads also use the registers
+/// that they define.
 Operands operands(const Instruction& instruction);
 
-/// `flow` of a call, jump or return under a predicate is what happens when the predicate is true:
-/// ask `falls_through`, too. `source` is about general and branch registers.
+/// `flow` of a call, jump or return under a predicate is the flow when the predicate is true: also
+/// ask `falls_through`. `source` is about general and branch registers.
 InstructionFacts facts(const Instruction& instruction);
 inline ControlFlow control_flow(const Instruction& instruction) {
   return facts(instruction).flow;
@@ -41,14 +41,14 @@ inline bool is_nop(const Instruction& instruction) {  // nop.m, .i, .f, .b, .x
 }
 
 /// Puts the branch under the opposite predicate, if the last compare in `before` that sets the
-/// branch's predicate sets another predicate to the opposite; false otherwise. For code in which no
-/// compare sees a NaT, which would set both predicates to 0.
+/// branch's predicate sets another predicate to the opposite; returns false otherwise. For code in
+/// which no compare sees a NaT, which would set both predicates to 0.
 bool invert(Instruction& branch, std::span<const Instruction> before);
 /// Sets the completer .dptk or .dpnt; see BranchForms::predict().
 void predict(Instruction& branch, uint64_t taken, uint64_t executed);
 
-/// Whether the instruction is chk.s, chk.a or fchkf: branches to recovery code, for other units
-/// than the branch unit. Inline, since plugins of emulators are not linked with this library.
+/// Whether the instruction is chk.s, chk.a or fchkf: a branch to recovery code, executed by another
+/// unit than the branch unit. Inline, since plugins of emulators are not linked with this library.
 constexpr bool is_check(Op op) {
   switch (op) {
     case Op::chk_s_i:
@@ -77,7 +77,7 @@ bool is_unconditional_compare(Op op);
 /// short immediate to the register: linkers fill in long immediates.
 bool uses_as_pointer(const Instruction& instruction, Register r);
 
-/// What an instruction does to the meaning of the names r32 to r127, f32 to f127, p16 to p63.
+/// How an instruction changes the meaning of the names r32 to r127, f32 to f127, p16 to p63.
 enum class FrameEffect : uint8_t {
   none,
   allocate,  // alloc: sizes of frame and rotating part
@@ -85,7 +85,7 @@ enum class FrameEffect : uint8_t {
   restore,   // return: back to the caller's frame
   rotate,    // a modulo-scheduled loop: register n is called n + 1 from here on
   unrotate,  // clrrrb: register n is called n again
-  cover,     // a new, empty frame behind the current frame
+  cover,     // a new, empty frame after the current frame
 };
 FrameEffect frame_effect(const Instruction& instruction);
 
@@ -94,10 +94,10 @@ constexpr RegisterRange kStacked = {kGeneral + 32, kFloating};
 constexpr bool is_stacked(Register r) {
   return kStacked.contains(r);
 }
-/// Of alloc, the inputs and locals that do not rotate; of cover, no registers; nullopt of other
+/// For alloc, the inputs and locals that do not rotate; for cover, no registers; nullopt for other
 /// instructions.
 std::optional<RegisterRange> kept_registers(const Instruction& instruction);
-/// Whether the name can rotate: f32 and up and p16 and up always, r32 and up as alloc says.
+/// Whether the name can rotate: always f32 and up and p16 and up; r32 and up as alloc says.
 constexpr bool may_rotate(Register r) {
   return is_stacked(r) || (r >= kFloating + 32 && r < kPredicate) ||
          (r >= kPredicate + 16 && r < kBranch);

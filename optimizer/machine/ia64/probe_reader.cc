@@ -1,10 +1,9 @@
 // Reading probes of IA-64 from the code of an output.
 //
-// The reader knows the shapes of probes (probes.cc says why they are what they are), and shares
-// nothing with the code that writes probes. What the writer or the emitter gets wrong is no probe
-// here, and then the comparison of the output with its input finds an instruction that the input
-// has not. A stop has to be between two lines of which the second reads, or writes again, what the
-// first wrote.
+// The reader knows the shapes of probes (probes.cc explains them), and shares no code with the
+// writer of probes. Where the writer or the emitter is wrong, the reader finds no probe, and then
+// the comparison of the output with its input finds an instruction that the input lacks. A stop has
+// to be between two lines if the second reads or rewrites a register that the first wrote.
 //
 //   probe  = [lower spill...] core [fill... raise]
 //   core   = reach fetchadd8.rel b=[b],1 | reach record, in front of the jump
@@ -12,7 +11,7 @@
 //   record = mov t=br; ld8 v=[b]; st8 [b]=t; xor v=t,v; adds b=8,b; popcnt v=v; ld8 t=[b];
 //            adds v=127,v; extr.u v=v,7,57; add t=v,t; st8 [b]=t
 //
-// Example: addl r31=64,r1;; fetchadd8.rel r31=[r31],1 adds one to the word 64 bytes behind gp.
+// Example: addl r31=64,r1;; fetchadd8.rel r31=[r31],1 adds one to the word at gp + 64.
 
 #include "optimizer/machine/ia64/probe_reader.h"
 
@@ -41,7 +40,8 @@ class Reader {
   }
 
  private:
-  /// An instruction that always runs. Its registers a, b and c, and its number.
+  /// Whether the line is an instruction that always runs, with these registers a, b, c and this
+  /// number.
   bool is(Op op, unsigned a, unsigned b, unsigned c, int64_t number = 0, unsigned d = 0) {
     const Instruction* line = text_[at_];
     return line != nullptr && op_of(*line) == op && line->predicate == 0 &&
@@ -55,7 +55,7 @@ class Reader {
     if (wanted) ++at_;
     return wanted;
   }
-  /// Whether there is a stop between the line before and this one.
+  /// Whether there is a stop between the previous line and this one.
   bool stop() { return text_[at_] != nullptr && (text_.flags_before(at_) & kStop) != 0; }
 
   bool save() {
@@ -96,7 +96,7 @@ class Reader {
     return true;
   }
 
-  /// The number of a movl, whose upper half is the line before.
+  /// The number of a movl, whose upper half is the previous line.
   std::optional<int64_t> long_number(uint8_t& to, uint64_t place) {
     if (!is_op(Op::long_half)) return std::nullopt;
     const Instruction upper = *text_[at_];

@@ -3,23 +3,23 @@
 // A counter is reached from gp where gp is known: by addl up to 2 MB away, else by movl and add.
 // Where gp is not known, the counter is reached from the instruction pointer: movl loads the
 // distance from the bundle of the mov from ip before it. The mov and the movl are in neighbouring
-// bundles, since a stop is between them and a long instruction does not fit behind an instruction
+// bundles, since a stop is between them and a long instruction does not fit after an instruction
 // for I units.
 //
-// A probe starts with a stop, since it may overwrite registers that the group before uses; the
-// no-op that carries the stop goes away when bundles are packed. fetchadd counts exactly without a
-// retry; it is also taken where exact counts are not asked for, since a load, an addition and a
-// store are three groups. fetchadd leaves the old count in the register of the address, so that one
-// register will do.
+// A probe starts with a stop, since it may overwrite registers that the previous group uses; the
+// no-op with the stop disappears when bundles are packed. fetchadd counts exactly without a retry;
+// it is also used where exact counts are not required, since a load, an addition and a store are
+// three groups. fetchadd leaves the old count in the register of the address, so one register is
+// enough.
 //
-// Example, a counter 64 bytes behind gp: nop.m 0;; addl r31=64,r1;; fetchadd8.rel r31=[r31],1;;
+// Example, a counter at gp + 64: nop.m 0;; addl r31=64,r1;; fetchadd8.rel r31=[r31],1;;
 //
-// Registers are saved by way of f6. f6 and the registers in it are spilled as floating-point
-// registers are, in all 82 bits: a NaT becomes a NaTVal and comes back as a NaT, and ar.unat, which
+// Registers are saved through f6. f6 and the registers in it are spilled as floating-point
+// registers, in all 82 bits: a NaT becomes a NaTVal and comes back as a NaT, and ar.unat, which
 // st8.spill would change, stays as it is.
 //
-// There are no routines: a call changes ar.pfs and the register frame, and a jump by way of a
-// branch register takes as much room as the probe.
+// There are no routines: a call changes ar.pfs and the register frame, and a jump through a branch
+// register takes as much space as the probe.
 //
 // Source: Intel Itanium Architecture Software Developer's Manual, volume 3, chapter 2.
 
@@ -54,8 +54,8 @@ class Code {
  public:
   explicit Code(ProbeCode& out) : code_(out.code) {}
 
-  /// Adds an instruction with the fields a, b, c of its row. A register gives its number in its
-  /// file.
+  /// Adds an instruction with the fields a, b, c of its row. A register is given by its number in
+  /// its file.
   Instruction& add(Op op, Register a, Register b, Register c, int64_t immediate = 0) {
     Instruction instruction;
     instruction.opcode = opcode(op);
@@ -149,12 +149,12 @@ class Ia64Probes final : public Probes {
     return result;
   }
 
-  /// f6 lies lowest, the registers lie above f6.
+  /// f6 is at the lowest address, the registers are above it.
   unsigned save_frame(size_t registers, bool) const override {
     return static_cast<unsigned>(kSpilled * static_cast<int64_t>(registers + 1));
   }
 
-  /// The first register, once its value is in f6, holds the address to spill to.
+  /// The first register, once its value is in f6, holds the spill address.
   std::vector<Instruction> save(std::span<const Register> registers, bool) const override {
     ProbeCode result;
     Code code(result);
@@ -196,7 +196,8 @@ class Ia64Probes final : public Probes {
   }
 
  private:
-  /// Puts the counter's address into `address`; without gp the second free register changes, too.
+  /// Puts the counter's address into `address`; without gp it also changes the second free
+  /// register.
   static void reach(const ProbeOperands& operands, Register address, ProbeCode& result) {
     Code code(result);
     if (operands.gp) {

@@ -62,7 +62,7 @@ std::string number_or_name(unsigned number, std::span<const NamedRegister> names
   return fmt::format("{}{}", prefix, number);
 }
 
-/// What stands before the number of a register of this class; empty for operands that are no
+/// The text before the number of a register of this class; empty for operands that are not
 /// registers.
 std::string_view register_prefix(char kind) {
   switch (kind) {
@@ -231,7 +231,7 @@ uint64_t raw_slot(const Instruction& instruction) {
   return high << 32 | static_cast<uint32_t>(instruction.immediate);
 }
 
-/// As C's "%#011llx", which leaves out the prefix of zero.
+/// Like C's "%#011llx", which leaves out the prefix of zero.
 std::string data_text(uint64_t slot) {
   return slot == 0 ? "00000000000" : fmt::format("{:#011x}", slot);
 }
@@ -448,7 +448,7 @@ Unit default_unit(char type) {
   return found == std::string_view::npos ? Unit::none : static_cast<Unit>(found);
 }
 
-/// Splits the number into the halves that an instruction and, for type X, its L slot hold.
+/// Splits the number into the halves for an instruction and, for type X, for its L slot.
 Parsed finish(const Fields& fields) {
   Parsed parsed{fields.instruction, {}};
   const char type = encoding_of(fields.instruction).type();

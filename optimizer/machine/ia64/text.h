@@ -9,9 +9,9 @@
 
 namespace respike::ia64 {
 
-/// The text that `objdump -d` prints, without the template and the blanks that make columns:
-/// "(p06) add r14=r2,r3;;". `address`: of the bundle, with or without the number of the slot in its
-/// low bits. `high`: for an X instruction the instruction in the L slot, with the upper half of the
+/// The text that `objdump -d` prints, without the template and the blanks that make columns: "(p06)
+/// add r14=r2,r3;;". `address`: of the bundle, with or without the number of the slot in its low
+/// bits. `high`: for an X instruction, the instruction in the L slot, with the upper half of the
 /// number. The L slot itself, which objdump does not show, prints as ".high 0x0".
 std::string print(const Instruction& instruction, const Instruction& high, uint64_t address);
 

@@ -1,10 +1,10 @@
 // Instructions that Respike adds, and their bytes.
 //
-// An added instruction is an Instruction like those of the input, so that facts() and operands()
-// tell what it does. In place of bytes of the input it has everything in its fields: the scale is
-// where instructions of EVEX keep their mask, with a bit for the prefix of gs behind it, and the
-// number is the displacement. The length tells an instruction with lock from one without; no added
-// instruction has lock and gs.
+// An added instruction is an Instruction like those of the input, so facts() and operands() apply
+// to it. Instead of bytes of the input it has everything in its fields: the scale is where EVEX
+// instructions keep their mask, followed by a bit for the prefix of gs, and the number is the
+// displacement. The length distinguishes an instruction with lock from one without; no added
+// instruction has both lock and gs.
 //
 // Example: inc of the memory at 0x3008, with an origin_base of 0x1000, has base 16 (rip), the
 // number 0x2008 and the length 7: 48 ff 05 and four bytes of displacement.
@@ -27,12 +27,12 @@ namespace {
 constexpr uint8_t kNoModrm = 0xff, kRegister = 0xfe;
 constexpr uint8_t kNone = 31;  // of a base or an index in the fields
 
-/// How an instruction is encoded.
+/// The encoding of an instruction.
 struct Encoding {
   std::array<uint8_t, 2> opcode;
   uint8_t extension = kNoModrm;  // ModRM.reg; kRegister: the number of the register
   bool wide = true;              // has REX.W
-  bool in_opcode = false;        // the register's number stands in the opcode
+  bool in_opcode = false;        // the register's number is in the opcode
   bool has_immediate = false;    // one byte
   uint8_t immediate = 0;
   bool locked = false;
@@ -73,7 +73,7 @@ void put(unsigned byte, std::vector<uint8_t>& out) {
   out.push_back(static_cast<uint8_t>(byte));
 }
 
-/// Appends ModRM, SIB and the displacement. Of an operand relative to rip the distance is left out.
+/// Appends ModRM, SIB and the displacement, except the distance of an operand relative to rip.
 void write_operands(const Fields& fields, int32_t number, std::vector<uint8_t>& out) {
   const unsigned reg = (fields.reg & 7) << 3, base = fields.base & 7;
   if (!fields.memory) return put(0xc0 | reg | base, out);
@@ -110,13 +110,13 @@ void write(const Encoding& encoding, const Fields& fields, int32_t number,
   if (encoding.has_immediate) put(encoding.immediate, out);
 }
 
-/// Instructions without REX.W, but for push and pop, work on al and ah.
+/// Instructions without REX.W, except push and pop, work on al and ah.
 Fields fields_for(const Encoding& encoding, unsigned r) {
   if (!encoding.wide) return {.base = encoding.in_opcode ? r : unsigned{kRax}};
   return {.reg = encoding.extension == kRegister ? r : encoding.extension & 7u};
 }
 
-/// By the number of Added: what the decoder takes the instruction for.
+/// By the number of Added: the form that the decoder finds for the instruction.
 const std::array<uint16_t, std::size(kEncodings)>& form_numbers() {
   static const auto numbers = [] {
     std::array<uint16_t, std::size(kEncodings)> result;

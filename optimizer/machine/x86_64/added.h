@@ -10,8 +10,8 @@
 
 namespace respike::x86_64 {
 
-/// All but the first two and the last four work on 64 bits. In brackets: operands, in the order of
-/// AT&T's syntax.
+/// All except the first two and the last four work on 64 bits. In parentheses: operands, in the
+/// order of AT&T's syntax.
 enum class Added : uint8_t {
   undefined,
   no_operation,
@@ -39,18 +39,18 @@ struct Place {
   uint8_t index = kNoRegister;
   uint8_t scale = 1;
   int32_t number = 0;  // displacement, or of kRip
-  bool own = false;    // relative to the base of gs, which every thread has for itself
+  bool own = false;    // relative to the base of gs, which each thread has its own
 };
 
-/// An instruction with a register operand `r`, numbered as instructions do, and another operand;
-/// operands that it does not have are ignored.
+/// An instruction with a register operand `r`, in the encoding's numbering, and another operand.
+/// Operands that the instruction lacks are ignored.
 Instruction make_added(Added what, uint8_t r = 0, const Place& place = {});
 
-/// The same with an operand in memory that a Reference says: `immediate` is the number `reference`.
+/// The same with a memory operand given by a Reference: `immediate` is the number `reference`.
 Instruction make_added(Added what, uint8_t r, uint32_t reference, bool own = false);
 
-/// Appends the bytes of an instruction of make_added(), which stands at `address`. Throws Error
-/// when rip does not reach the operand, or when `added` is no such instruction.
+/// Appends the bytes of an instruction of make_added(), which is at `address`. Throws Error when
+/// rip does not reach the operand, or when `added` is not such an instruction.
 void write_added(const Instruction& added, uint64_t address, uint64_t origin_base,
                  std::vector<uint8_t>& out);
 

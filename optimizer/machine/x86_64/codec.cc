@@ -1,7 +1,7 @@
 // Bytes to instructions.
 //
-// Prefixes, opcode and ModRM make a key; the candidates of the opcode (forms.h) say which form the
-// key selects; from form and ModRM follow displacement and immediate. Checks that no set of a
+// Prefixes, opcode and ModRM make a key. The candidates of the opcode (forms.h) say which form the
+// key selects. Form and ModRM determine displacement and immediate. Checks that no set of a
 // candidate expresses follow at the end: lock, vvvv that must be unused, EVEX's masks, rounding and
 // broadcasting. Only 64-bit mode exists.
 //
@@ -96,7 +96,7 @@ bool Decoder::read_prefixes() {
         out_.prefixes |= Decoded::kLock;
         break;
       case PrefixKind::segment:
-        // The others start at 0 and are ignored (volume 1, 3.4.2.1).
+        // The other segments start at 0 and are ignored (volume 1, 3.4.2.1).
         if (byte >= 0x64) out_.segment = byte == 0x64 ? Segment::fs : Segment::gs;
         break;
       default:
@@ -233,7 +233,8 @@ bool Decoder::has_legal_masks(const Form& form) const {
          !is_mask_method(destination.method) && !form.vector_index;
 }
 
-/// The manual's pages say which registers must differ; the mask of an EVEX gather is none of them.
+/// The manual's pages say which registers must differ; the mask of an EVEX gather is not among
+/// them.
 bool Decoder::has_distinct_registers(const Form& form) const {
   const unsigned destination = out_.reg() | out_.r | out_.r4;
   const unsigned other = out_.vvvv | unsigned{out_.v4};
@@ -256,7 +257,7 @@ bool Decoder::is_legal_evex(const Form& form) const {
 
 bool Decoder::is_legal(const Form& form) const {
   if ((out_.prefixes & Decoded::kLock) != 0 && !(form.lockable && out_.has_memory())) return false;
-  // Of control registers, 8 alone needs REX.R; no debug register (odd opcodes) does.
+  // Among control registers, only 8 needs REX.R; no debug register (odd opcodes) does.
   if (form.register_only && out_.r != 0 && ((out_.opcode & 1) != 0 || out_.reg() != 0))
     return false;
   if (space_ == Space::legacy) return true;
@@ -303,7 +304,7 @@ unsigned operand_size_index(const Form& form, const Decoded& decoded) {
 }
 
 Decoded decode(std::span<const uint8_t> code) {
-  // No read goes further than prefixes, EVEX, opcode, ModRM and SIB behind the last legal prefix.
+  // A read ends at most prefixes, EVEX, opcode, ModRM and SIB after the last legal prefix.
   constexpr size_t kReadable = kLongest + 8;
   const Forms& table = forms();
   if (code.size() >= kReadable) return Decoder(table, code.data(), kLongest).run();

@@ -12,10 +12,10 @@ namespace respike::x86_64 {
 
 inline constexpr unsigned kLongest = 15;  // bytes of an instruction
 
-/// What is added to addresses. The other segments start at 0.
+/// The base that is added to addresses. The other segments start at 0.
 enum class Segment : uint8_t { none, fs, gs };
 
-/// An instruction as its bytes say. Offsets are bytes from its start.
+/// The contents of an instruction's bytes. Offsets are bytes from its start.
 struct Decoded {
   enum Prefixes : uint8_t {
     kOperandSize = 1,
@@ -51,13 +51,14 @@ struct Decoded {
   unsigned rm() const { return modrm & 7; }
 };
 
-/// Decodes the instruction at the start of `code`; nothing that is longer than `code` decodes.
+/// Decodes the instruction at the start of `code`; an instruction longer than `code` does not
+/// decode.
 Decoded decode(std::span<const uint8_t> code);
 
-/// As decode(), but a short je or jne to the byte behind a lock prefix counts as a prefix of the
-/// locked instruction: glibc jumps over `lock` where a process has one thread only. Example: 74 01
-/// f0 0f b1 16, `je 1f; lock; 1: cmpxchg %edx,(%rsi)`, is one instruction of 6 bytes, into which
-/// nothing else may jump.
+/// As decode(), but a short je or jne to the byte after a lock prefix counts as a prefix of the
+/// locked instruction: glibc jumps over `lock` where a process has only one thread. Example: 74 01
+/// f0 0f b1 16, `je 1f; lock; 1: cmpxchg %edx,(%rsi)`, is one instruction of 6 bytes, and nothing
+/// else may jump into it.
 Decoded decode_unit(std::span<const uint8_t> code);
 
 inline const Form& form_of(const Decoded& decoded) {

@@ -1,8 +1,8 @@
 #pragma once
-// The language of the instruction tables (rows_*.h), and what a row expands to.
+// The language of the instruction tables (rows_*.h), and the expansion of rows.
 //
-// A row gives an instruction as the opcode maps of Intel's manual do (Software Developer's Manual,
-// volume 2, appendix A): name, where the instruction stands in the maps, operands, effects.
+// A row describes an instruction as the opcode maps of Intel's manual do (Software Developer's
+// Manual, volume 2, appendix A): name, place in the maps, operands, effects.
 //
 // `code` is "[SPACE ][MAP/]OPCODES TOKEN...".
 //   SPACE    letters L, V, E: the row stands for legacy, VEX and EVEX encodings; absent: L
@@ -27,8 +27,8 @@
 //   ne       the destination, the index and other vector registers must differ from each other
 //
 // `operands` are separated by commas: mark, method, type. Marks: none the instruction reads the
-// operand; `=` writes; `+` does both; `?` may write, may also keep the operand; `~`: the same, and
-// reads; `!` only names the operand.
+// operand; `=` writes; `+` does both; `?` may write or keep the operand; `~`: the same, and reads;
+// `!` only names the operand.
 // Methods are the manual's (A.2.1):
 //   E G B Z  general register: r/m (or memory), reg, vvvv, low bits of the opcode
 //   R M      E as register only, as memory only
@@ -44,16 +44,16 @@
 //   k s  14 28, 94 108: what x87 saves
 //   v z y    2 4 8 by operand size; the same but 4 for 8; 4 8 by W
 //   x h f e  the vector length, a half, a quarter, an eighth     p  x, or the element of fps
-// `*` behind the type: EVEX.b repeats one element of memory, of 8 bytes with W, else of 4; *2 of 2.
-// A legacy encoding has no vvvv: H is left out, and the destination is read, too.
+// `*` after the type: EVEX.b repeats one element of memory, of 8 bytes with W, else of 4; *2 of 2.
+// A legacy encoding has no vvvv: H is left out, and the destination is also read.
 //
 // `effects`: "<" flags read, ">" written, "?" left undefined: o s z a p c d, or cc for the flags of
 // the condition in the opcode. kf: the flags may be kept (a shift by 0). push, pop: a value of the
-// operand size on the stack; leave: rsp = rbp, then pop. zero: writes all vector registers (of
+// operand size on the stack; leave: rsp = rbp, then pop. zero: writes all vector registers (for
 // vzeroupper the upper parts). x87: reads and writes the state of x87. Flow: branch, jump, call,
-// ret, stop, system. `any`: the effects are not described; assume everything. sees: somebody to
-// whom control goes meanwhile, the kernel, a debugger or a handler, may read all registers; what
-// the row does not name keeps its value.
+// ret, stop, system. `any`: the effects are not described; assume everything. sees: other code that
+// gets control meanwhile, such as the kernel, a debugger or a handler, may read all registers;
+// registers that the row does not name keep their values.
 //
 // Example: {"addps", "LVE 0f/58 fp4 er", "=Vp,Hp,Wp*"} expands to 12 encodings, addps, addpd, addss
 // and addsd in three spaces. Legacy addps reads and writes ModRM.reg, and reads 16 bytes.
@@ -76,7 +76,7 @@ inline constexpr unsigned kMaps = 6;
 
 enum Access : uint8_t { kNoAccess = 0, kRead = 1, kWrite = 2, kMayKeep = 4 };
 
-/// Status flags that programs compute with; bits of a set. The others belong to the system.
+/// Status flags that programs compute with; bits of a set. The other flags belong to the system.
 enum Flag : uint8_t {
   kCarry = 1,
   kParity = 2,
@@ -93,11 +93,11 @@ struct OperandForm {
   char method = 0;
   char type = 0;
   uint8_t access = kRead;
-  uint8_t number = 0;     // of a register that the row names
+  uint8_t number = 0;     // of a register named by the row
   uint8_t broadcast = 0;  // 0 never, 1 by W, else the element's size
 };
 
-/// What a row expands to: one name in one space with one mandatory prefix.
+/// The expansion of a row: one name in one space with one mandatory prefix.
 struct Form {
   std::string_view name;
   Space space = Space::legacy;

@@ -2,7 +2,7 @@
 //
 // A row stands for up to twelve forms: one for each of its spaces and each of its mandatory
 // prefixes. Tokens of a row narrow the sets of a Candidate. Where candidates of an opcode overlap,
-// the narrowest goes first: `endbr64` is one value of a no-op's ModRM. The expansion takes less
+// the narrowest comes first: `endbr64` is one value of a no-op's ModRM. The expansion takes less
 // than a millisecond, once per process; the compiler would take far longer in each build.
 //
 // Example: "VE 38/18 66 w0", "=Vx,Wd" becomes one candidate of VEX opcode 18 of map 0F38 and one of
@@ -74,7 +74,7 @@ class Expansion {
   explicit Expansion(Forms& result) : result_(result) {}
 
   void add(const Row& row);
-  /// Call once, behind all rows.
+  /// Call once, after all rows.
   void fill_cells();
 
  private:
@@ -213,7 +213,7 @@ void Expansion::read_token(Form& form, Candidate& candidate, std::string_view to
   }
 }
 
-/// Whether a method is a field of ModRM, or a register beside ModRM.
+/// Whether a method is a field of ModRM, or a register next to ModRM.
 bool is_modrm(char method) {
   return std::string_view("EGBRMVHWUPQNKJTSCD").find(method) != std::string_view::npos;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The expanded instruction tables: forms, and for each opcode of each map the forms it may be.
+// The expanded instruction tables: forms, and for each opcode of each map its possible forms.
 
 #include <array>
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace respike::x86_64 {
 
-/// What selects a form of an opcode, as sets of one element each: mandatory prefix (np 66 f3 f2),
-/// W, vector length, ModRM as memory or register, ModRM.reg, ModRM.rm (for opcodes without ModRM:
-/// REX.B). A candidate has the sets of what it allows.
+/// The key that selects a form of an opcode, as sets of one element each: mandatory prefix (np 66
+/// f3 f2), W, vector length, ModRM as memory or register, ModRM.reg, ModRM.rm (for opcodes without
+/// ModRM: REX.B). A candidate has the sets of allowed values.
 namespace select {
 inline constexpr unsigned kPrefix = 0, kW = 4, kLength = 6, kMemory = 10, kRegister = 11, kReg = 12,
                           kRm = 20, kEnd = 28;
@@ -31,7 +31,7 @@ struct Cell {
 };
 
 struct Forms {
-  std::vector<Form> forms;  // forms[0] stands for what does not decode
+  std::vector<Form> forms;  // forms[0] stands for code that does not decode
   std::vector<Candidate> candidates;
   std::array<std::array<Cell, 256>, 3 * kMaps> cells;  // kMaps * space + map
 

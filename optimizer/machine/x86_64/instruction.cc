@@ -1,18 +1,18 @@
 // Bytes to Instruction and back.
 //
-// An Instruction keeps the form, the registers of the operands, the length and one number: of a
-// direct branch the displacement from its own start; of an operand relative to rip the address that
-// it means, minus Program::origin_base; else the immediate operand, if that has at most 32 bits.
-// With the address instead of the displacement, equal instructions of two programs are equal
-// Instructions, wherever they stand.
+// An Instruction keeps the form, the registers of the operands, the length and one number: for a
+// direct branch, the displacement from its own start; for an operand relative to rip, the operand's
+// address minus Program::origin_base; else the immediate operand, if it has at most 32 bits. With
+// the address instead of the displacement, equal instructions of two programs are equal
+// Instructions at any address.
 //
 // Respike never encodes an instruction of the input again: the encoder copies its bytes and patches
-// a displacement or an immediate operand. Jumps alone, whose length changes, are written anew.
+// a displacement or an immediate operand. Only jumps, whose length changes, are written anew.
 //
-// `registers` are 32 bits: reg, rm or base, index, vvvv (5 bits each); mask (3); whether there is
-// a memory operand; operand size (2); REX; zeroing; the lowest bits of the opcode (4). A base of 16
-// is rip, 31 is none. Forms without a mask use mask and zeroing otherwise: instructions whose
-// fourth operand is in the immediate keep its number there, string instructions that they repeat
+// `registers` are 32 bits: reg, rm or base, index, vvvv (5 bits each); mask (3); whether there is a
+// memory operand; operand size (2); REX; zeroing; the lowest bits of the opcode (4). A base of 16
+// is rip, 31 is none. Forms without a mask reuse mask and zeroing: instructions whose fourth
+// operand is in the immediate keep its number there, string instructions keep whether they repeat
 // (in zeroing), VEX encodings the vector length (in the mask).
 //
 // Example: 48 8b 05 10 00 00 00 at 0x1000 with an origin_base of 0x1000 is mov with reg 0, base 16,
@@ -145,7 +145,7 @@ void pack_branch(const Decoded& d, const uint8_t* code, Instruction& out) {
         kFirstMachineOpcode + (d.form == known().short_jump ? known().jump : known().conditional));
 }
 
-/// False when an Instruction cannot hold it.
+/// False when an Instruction cannot hold the decoded instruction.
 bool pack(const Decoded& d, const uint8_t* code, uint32_t origin, Instruction& out) {
   const Form& form = form_of(d);
   out = make(d.form, d.length);
@@ -217,7 +217,7 @@ class Encoder {
     write_number(out_.size() - size, size, int64_t{jump.immediate} - length);
   }
 
-  /// A call of an import that was a call of a stub, see kImports.
+  /// Whether the instruction is a call of an import that was a call of a stub, see kImports.
   bool was_direct(const Instruction& instruction) const {
     return form_number(instruction) == known().call_through &&
            bytes_at(place_.origin_base + instruction.origin, 1)[0] == 0xe8;
@@ -255,7 +255,7 @@ class Encoder {
                  target - static_cast<int64_t>(address() + length));
   }
 
-  /// As the lifter has read them.
+  /// The bytes as the lifter has read them.
   std::span<const uint8_t> bytes_at(uint64_t address, unsigned length) const {
     const Section* section = place_.input == nullptr ? nullptr : place_.input->section_at(address);
     if (section == nullptr || section->contents.size() < address - section->address + length)
@@ -309,9 +309,9 @@ InstructionFacts facts_of(const Form& form) {
   return facts;
 }
 
-/// How the fields of an instruction tell where the value comes from that it writes or goes to.
+/// How the fields of an instruction determine the source of the value that it writes or jumps to.
 enum class Passing : uint8_t {
-  none,      // the form tells
+  none,      // the form alone says it
   target,    // of a jump or call: a register or memory
   move,      // to a register or memory, from a register
   load,      // from a register or memory, to a register
@@ -341,8 +341,8 @@ Passing passing_of(const Form& form) {
   return form.name == "add sub" || form.name == "adc sbb" ? Passing::subtract : Passing::none;
 }
 
-/// Only whole addresses count, of 64 bits. What an operation makes of 32 bits of one register and
-/// themselves is no address.
+/// Only whole addresses count, of 64 bits. The result of an operation on 32 bits of a register with
+/// itself is not an address.
 ValueSource source_of(Passing passing, const Instruction& instruction) {
   constexpr unsigned kOr = 8;  // of the opcode's lowest bits: or, rather than and, xor
   uint32_t fields;
@@ -403,7 +403,7 @@ void for_each_flag(unsigned flags, F f) {
 
 constexpr uint8_t kAllFlags = 127;
 
-/// Of instructions whose effects are not described: everything that compilers keep in registers.
+/// For instructions whose effects are not described: everything that compilers keep in registers.
 Effects everything() {
   Effects effects;
   effects.reads.general = effects.writes.general = effects.keeps.general = 0xffff;
@@ -489,7 +489,7 @@ Decoded unpack(const Instruction& instruction) {
 
 // ---- facts ----
 
-/// The facts of an instruction of a form whose instructions differ in them.
+/// The facts of an instruction of a form whose instructions have different facts.
 [[gnu::noinline]] InstructionFacts different_facts(const FormFacts& row,
                                                    const Instruction& instruction) {
   InstructionFacts facts = row.facts;
@@ -497,7 +497,7 @@ Decoded unpack(const Instruction& instruction) {
     facts.source = source_of(row.passing, instruction);
     return facts;
   }
-  // What is reserved for hints is no padding: it may do something on some processor.
+  // A reserved hint is not padding: it may do something on some processor.
   if (facts.flow != ControlFlow::call) facts.nop = opcode_bits(instruction) == 15;
   // A call of the next instruction.
   if (facts.flow == ControlFlow::call && !instruction.has_reference() &&
@@ -516,7 +516,7 @@ Operands operands(const Instruction& instruction) {
   Operands result;
   if (instruction.opcode < kFirstMachineOpcode) return result;
   const Decoded decoded = unpack(instruction);
-  // All that is read of the bytes is the number of a fourth operand.
+  // The bytes are read only for the number of a fourth operand.
   const uint8_t fourth[16] = {static_cast<uint8_t>((instruction.registers[2] >> 4 & 7) << 4 |
                                                    (instruction.registers[3] >> 3 & 1) << 7)};
   Effects effects = effects_of(decoded, fourth);
@@ -568,7 +568,7 @@ Instruction call() {
 
 namespace {
 
-/// ff 25, a jump through memory, behind endbr64 or the prefix bnd where a compiler wants these.
+/// ff 25, a jump through memory, after endbr64 or the prefix bnd where a compiler wants these.
 std::optional<uint64_t> stub_pointer(std::span<const uint8_t> code, uint64_t address) {
   constexpr uint8_t kEndBranch[] = {0xf3, 0x0f, 0x1e, 0xfa};
   size_t at = 0;

@@ -1,8 +1,8 @@
 #pragma once
-// Instructions of the IR: what an Instruction of x86-64 holds, and back to bytes.
+// Instructions of the IR: the contents of an x86-64 Instruction, and the way back to bytes.
 //
 // The bytes of an instruction of the input stay in the image, at its origin. The Instruction holds
-// what passes ask for, and the number that changes when code moves.
+// the facts that passes ask for, and the number that changes when code moves.
 
 #include <cstdint>
 #include <optional>
@@ -16,22 +16,22 @@
 namespace respike::x86_64 {
 
 /// Bits of Instruction::flags, besides the length in the upper four bits. `opcode` is
-/// kFirstMachineOpcode plus the form; a short branch that has a long form has the long one's.
+/// kFirstMachineOpcode plus the form; a short branch with a long form has the long form.
 enum : uint8_t {
   kFromPlace = 2,      // `immediate` is the distance of the operand from the instruction's start
-  kHasAddress = 4,     // `immediate` is what the immediate operand holds
+  kHasAddress = 4,     // `immediate` is the immediate operand
   kKeepsBytes = 8,     // a direct branch with prefixes: has no other form
-  kJumpsOverLock = 8,  // of what is no direct branch; see decode_unit()
+  kJumpsOverLock = 8,  // of other instructions; see decode_unit()
   kLengthShift = 4,
   kStandingFlags = kFromPlace | kHasAddress | kKeepsBytes | 0xf0,
 };
 
-/// Numbers in the IR. General and vector registers have those of DWARF (System V ABI, AMD64
-/// supplement, figure 3.36), since unwind states name registers, too; 16 is DWARF's return address,
+/// Numbers in the IR. General and vector registers have the numbers of DWARF (System V ABI, AMD64
+/// supplement, figure 3.36), since unwind states also name registers; 16 is DWARF's return address,
 /// which no instruction names, and here the state of x87.
 enum : Register { kMmx = 16, kVectors = 17, kMasks = 49, kFlags = 57, kRegisterCount = 64 };
 
-/// The number in the IR of a general register that has `encoded` in instructions, and back.
+/// The number in the IR of a general register encoded as `encoded`, and back.
 constexpr Register register_of(unsigned encoded) {
   constexpr uint8_t kNumbers[] = {0, 2, 1, 3, 7, 6, 4, 5};
   return encoded < 8 ? kNumbers[encoded] : static_cast<Register>(encoded);
@@ -60,8 +60,8 @@ void decode_all(std::span<const uint8_t> code, uint32_t origin, Instruction* out
 void encode_all(std::span<const Instruction> run, const CodePlace& place,
                 std::vector<uint8_t>& out);
 
-/// The instruction as the decoder found it, but for displacements, immediates and what only bytes
-/// say: enough for effects_of().
+/// The instruction as the decoder found it, except displacements, immediates and facts in the bytes
+/// alone: enough for effects_of().
 Decoded unpack(const Instruction& instruction);
 
 InstructionFacts facts(const Instruction& instruction);
@@ -72,7 +72,7 @@ bool is_signal_return(std::span<const Instruction> instructions);
 Instruction jump();
 Instruction call();
 
-/// Gives a conditional jump the opposite condition; false for other instructions.
+/// Gives a conditional jump the opposite condition; returns false for other instructions.
 bool invert(Instruction& branch);
 /// See BranchForms.
 void set_length(Instruction& branch, bool is_long);

@@ -1,8 +1,8 @@
 // x86-64 code as llvm-objdump lists it.
 //
-// Respike's decoder says where instructions start and where branches lead; LLVM's printer writes
-// the text. Where LLVM takes a prefix for an instruction of its own, the texts are joined. Bytes
-// that do not decode are listed one by one.
+// Respike's decoder finds the starts of instructions and the targets of branches; LLVM's printer
+// writes the text. Where LLVM takes a prefix for a separate instruction, the texts are joined.
+// Bytes that do not decode are listed one by one.
 //
 // Example: 74 02 at 0x1000 becomes a line with the code "74 02", the text "je\t0x1004" and the
 // target 0x1004.
@@ -44,7 +44,7 @@ const llvm::Triple& triple() {
   return kept;
 }
 
-/// How most of LLVM's functions take the triple.
+/// The form in which most of LLVM's functions take the triple.
 const auto& triple_name() {
 #if LLVM_VERSION_MAJOR >= 22
   return triple();
@@ -108,7 +108,7 @@ std::string Printer::print(std::span<const uint8_t> code, uint64_t address) cons
       return "(not known to LLVM)";
     if (at != 0) out << ' ';
     at += size;
-    // LLVM counts the distances of branches from the address that is passed here.
+    // LLVM computes the targets of branches from the address that is passed here.
     printer_->printInst(&instruction, address + at, "", *subtarget_, out);
   }
   return text.substr(text.find_first_not_of('\t'));

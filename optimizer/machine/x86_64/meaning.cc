@@ -3,7 +3,7 @@
 // Each operand is a field of the instruction, a register that the row names, or memory. A write of
 // 8 or 16 bits keeps the rest of a general register; a write of 32 bits clears the upper half
 // (Software Developer's Manual, volume 1, 3.4.1.1). An EVEX instruction with a mask and without
-// zeroing keeps elements of its destination (volume 2, 2.7.4), so it reads the destination, too.
+// zeroing keeps elements of its destination (volume 2, 2.7.4), so it also reads the destination.
 //
 // Example: 01 4b 08, add %ecx,0x8(%rbx), reads rcx and rbx, reads and writes 4 bytes at rbx + 8,
 // and writes all status flags.
@@ -131,7 +131,7 @@ void Reader::add_vector(unsigned number, uint8_t access) {
   add({.vector = 1u << number}, access, false);
 }
 
-/// EVEX counts displacements of one byte in units.
+/// In EVEX encodings, displacements of one byte count in units.
 int64_t Reader::displacement(unsigned unit) const {
   if (decoded_.displacement_size == 0) return 0;
   const int64_t value = read_signed(code_ + decoded_.displacement_at, decoded_.displacement_size);
@@ -177,7 +177,8 @@ void Reader::add_memory(const MemoryOperand& operand) {
   out_.memory[out_.memory_operands++] = operand;
 }
 
-/// Memory at rsi, rdi, or a register that the row names. Strings move their register on.
+/// Memory at rsi, rdi, or a register that the row names. String instructions advance their
+/// register.
 void Reader::add_string(const OperandForm& operand) {
   MemoryOperand memory;
   memory.access = operand.access;
@@ -281,7 +282,7 @@ void Reader::add_stack() {
   add_general(kRsp, 8, kRead | kWrite);
 }
 
-/// The mask register, and what it makes of destinations.
+/// The mask register, and its effect on destinations.
 void Reader::add_masking() {
   if (decoded_.mask == 0) return;
   add_mask(decoded_.mask, form_.vector_index ? kRead | kWrite : kRead);

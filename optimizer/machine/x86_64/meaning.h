@@ -11,11 +11,11 @@ namespace respike::x86_64 {
 
 /// Numbers of general registers.
 enum : uint8_t { kRax, kRcx, kRdx, kRbx, kRsp, kRbp, kRsi, kRdi, kR8, kR11 = 11 };
-/// Bases and indices of memory operands that are no general registers.
+/// Bases and indices of memory operands that are not general registers.
 enum : uint8_t { kRip = 16, kNoRegister = 0xff };
 
 /// Registers, as sets of bits. General registers and vector registers stand for their full width.
-/// The registers of x87 are `mmx`, which are their lower halves.
+/// `mmx` is the registers of x87; the MMX registers are their lower halves.
 struct RegisterSet {
   uint32_t vector = 0;
   uint16_t general = 0;
@@ -48,7 +48,7 @@ struct Effects {
   bool keeps_flags = false;  // the flags may keep their values
   bool x87 = false;          // reads and writes the state of x87
   bool described = true;     // false: there may be further effects
-  bool sees = false;         // not described, but all that it may do besides is read registers
+  bool sees = false;         // not described, but its further effects only read registers
   uint8_t memory_operands = 0;
   MemoryOperand memory[3];
 
@@ -58,12 +58,12 @@ struct Effects {
 /// `code`: the bytes that were decoded.
 Effects effects_of(const Decoded& decoded, const uint8_t* code);
 
-/// Whether control goes where an immediate says; the distance from the next instruction.
+/// Whether an immediate is the branch target: the distance from the next instruction.
 bool is_direct(const Form& form);
 int64_t branch_distance(const Decoded& decoded, const uint8_t* code);
 
 /// The opcode of the conditional branch with the opposite condition; nullopt for loop, jrcxz and
-/// xbegin, which have none, and for other instructions.
+/// xbegin, which have no opposite, and for other instructions.
 std::optional<uint8_t> inverse_condition(const Decoded& decoded);
 
 /// Flags that the condition `opcode & 15` of jcc, setcc and cmovcc reads.

@@ -1,9 +1,9 @@
 // Reading probes of x86-64 from the bytes of an output.
 //
-// The reader knows the shapes of probes (probes.cc says why they are what they are), and shares
-// nothing with the code that writes probes: it decodes the bytes. So what the writer, the emitter
-// or the encoder gets wrong is no probe here, and then the comparison of the output with its input
-// finds an instruction that the input has not.
+// The reader knows the shapes of probes (probes.cc explains them), and shares no code with the
+// writer of probes: it decodes the bytes. Where the writer, the emitter or the encoder is wrong,
+// the reader finds no probe, and then the comparison of the output with its input finds an
+// instruction that the input lacks.
 //
 //   probe   = [lower store...] core [load... raise]  |  push record pop, in front of a call
 //   core    = inc word | lock inc word
@@ -45,7 +45,7 @@ class Reader {
   }
 
  private:
-  /// The line `at_`, decoded; does not decode behind the end.
+  /// The line `at_`, decoded; after the end it does not decode.
   const Decoded& now() {
     if (decoded_at_ == at_) return decoded_;
     decoded_at_ = at_;
@@ -85,22 +85,22 @@ class Reader {
     return d.valid() && bytes_.size() >= bytes.size() &&
            std::equal(bytes.begin(), bytes.end(), bytes_.begin()) && d.length == bytes.size();
   }
-  /// The byte in front of ModRM or of the immediate is the only one of the opcode.
+  /// Whether the byte before ModRM or the immediate is the only byte of the opcode.
   bool map_is_primary() {
     const Decoded& d = now();
     size_t at = 0;
     while (at < bytes_.size() && (bytes_[at] == 0xf0 || bytes_[at] == 0x65)) ++at;
     return at + 1 < bytes_.size() && (bytes_[at] & 0xf0) == 0x40 && bytes_[at + 1] == d.opcode;
   }
-  /// Memory with a base register and a displacement alone.
+  /// Whether the operand is memory with only a base register and a displacement.
   bool is_memory_at(uint8_t wanted) {
     const Decoded& d = now();
     if (!d.has_memory() || d.is_rip_relative() || (d.modrm >> 6) == 0) return false;
     if (d.rm() != 4) return base() == wanted;
     return (d.sib & 0x3f) == (4 << 3 | (wanted & 7)) && d.x == 0 && d.b == (wanted & 8);
   }
-  /// Takes an operation on a word of the counters at the address `word_ + offset`; the first one
-  /// says where `word_` is, and in which segment.
+  /// Takes an operation on a word of the counters at the address `word_ + offset`; the first such
+  /// operation determines `word_` and its segment.
   bool word(uint8_t opcode, uint64_t offset = 0, bool locked = false) {
     const Decoded& d = now();
     if (!d.valid() || !d.is_rip_relative()) return false;
@@ -237,7 +237,7 @@ class Reader {
     }
     return {};
   }
-  /// Whether the next line jumps to, or calls, what `record` recorded.
+  /// Whether the next line jumps to, or calls, the target that `record` recorded.
   bool precedes_jump() {
     const Decoded& d = now();
     if (!d.valid() || form_of(d).space != Space::legacy || d.opcode != 0xff ||
@@ -263,7 +263,7 @@ class Reader {
 }  // namespace
 
 bool may_start_probe(const Instruction& instruction) {
-  // What the decoder takes the first instructions of probes for.
+  // The forms that the decoder finds for the first instructions of probes.
   static const auto forms = [] {
     constexpr uint8_t kFirst[][7] = {
         {0x48, 0xff, 0x05}, {0x48, 0x8b, 0x05},      {0x48, 0x8b, 0xc0}, {0x9f}, {0xe8}, {0x50},

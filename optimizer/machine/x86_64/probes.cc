@@ -1,26 +1,26 @@
 // Probes for x86-64.
 //
-// One instruction adds one to a counter, which is a distance from rip away: inc, or lock inc where
-// counts have to be exact with threads. It changes flags, which are dead nearly everywhere. Where
-// they are live, mov, lea and mov count without flags, by way of a register; a locked instruction
-// always changes flags, so lahf and seto keep them in rax meanwhile. (pushf and popf would take
-// longer; xadd and cmpxchg change flags, too.)
+// One instruction adds one to a counter at a distance from rip: inc, or lock inc where counts have
+// to be exact with threads. It changes flags, which are dead nearly everywhere. Where they are
+// live, mov, lea and mov count without flags, through a register; a locked instruction always
+// changes flags, so lahf and seto keep them in rax meanwhile. (pushf and popf would take longer;
+// xadd and cmpxchg also change flags.)
 //
 // A probe that records a target computes the target as the jump does. With the target in a
-// register, the last target's word takes the difference, and the carry of the difference's negative
-// counts the change.
+// register, it subtracts the old target in the word, adds the difference to the word, and counts a
+// change by the carry of the negated difference.
 //
 // Example, `call *8(%rax)` with r11 free:
 //   mov 8(%rax),%r11; sub word(%rip),%r11; add %r11,word(%rip); neg %r11; adc $0,word+8(%rip).
 //
 // Where each thread has its own copy of the counters, the base of gs holds the distance from the
-// counters to the copy: `inc %gs:counter(%rip)`. The base is 0 at first, and of the first thread;
-// Linux itself, the C library and compilers leave gs to the program.
+// counters to the copy: `inc %gs:counter(%rip)`. The base is 0 at first, and stays 0 in the first
+// thread; Linux itself, the C library and compilers leave gs to the program.
 //
-// Procedures may use the red zone, the 128 bytes below the stack pointer, which signal handlers
-// leave alone (System V ABI, AMD64 supplement, 3.2.2). So registers are saved in the next 128
-// bytes, which are the red zone while the stack pointer is lower. In front of a call, which
-// overwrites what lies below the stack pointer, a push will do.
+// Procedures may use the red zone, the 128 bytes below the stack pointer, which signal handlers do
+// not touch (System V ABI, AMD64 supplement, 3.2.2). So registers are saved in the next 128 bytes,
+// which are the red zone while the stack pointer is lower. Before a call, which overwrites the
+// bytes below the stack pointer, a push is enough.
 
 #include "optimizer/machine/x86_64/probes.h"
 
@@ -37,8 +37,8 @@ using namespace x86_64;
 
 namespace {
 
-/// rcx rdx rsi rdi rax rbx rbp r8 r9 r10 r11 r13 r14 r15: those with the shortest push come first.
-/// r12 would need a longer lea.
+/// rcx rdx rsi rdi rax rbx rbp r8 r9 r10 r11 r13 r14 r15: registers with the shortest push come
+/// first. r12 would need a longer lea.
 constexpr Register kUsable[] = {2, 1, 4, 5, 0, 3, 6, 8, 9, 10, 11, 13, 14, 15};
 constexpr Register kRaxOnly[] = {register_of(kRax)};
 
@@ -176,7 +176,7 @@ class X8664Probes final : public Probes {
     return make_added(Added::load_address, kRsp, {.base = kRsp, .number = by});
   }
 
-  /// Where a jump or call has its target.
+  /// The operand that holds the target of a jump or call.
   static Place target_of(const IndirectJump& jump, unsigned lowered) {
     const Decoded d = decode_unit(jump.bytes);
     const auto rm = static_cast<uint8_t>(d.rm() | d.b);

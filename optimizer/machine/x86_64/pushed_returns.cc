@@ -1,11 +1,10 @@
 // What code does with the return address that its call left on the stack.
 //
 // The depth of the stack above the return address is followed through pushes, pops, sums with rsp
-// and frame pointers in rbp. What changes the word at the return address, or takes the word from
-// the stack, is said; what cannot be followed is unknown.
+// and frame pointers in rbp. Instructions that change the return address, or take it from the
+// stack, are reported; effects that cannot be followed are reported as unknown.
 //
-// Example: behind push %rbx the return address is at 8(%rsp); addq $1,8(%rsp) then changes the
-// word.
+// Example: after push %rbx the return address is at 8(%rsp); addq $1,8(%rsp) then changes it.
 
 #include <algorithm>
 
@@ -37,8 +36,8 @@ int64_t displacement_of(const Decoded& d, std::span<const uint8_t> bytes) {
   return d.displacement_size == 0 ? 0 : read_signed(&bytes[d.displacement_at], d.displacement_size);
 }
 
-/// What the instruction adds to rsp or, for a move of rbp, the place that it gives to rsp, as the
-/// depth behind it; nullopt: unknown. Pushes and pops are for the caller to follow.
+/// The depth after an instruction that adds to rsp or moves rbp to it; nullopt: unknown. The caller
+/// follows pushes and pops.
 std::optional<int64_t> depth_behind(const Decoded& d, std::string_view name,
                                     std::span<const uint8_t> bytes,
                                     const PushedReturns::Depth& depth) {
@@ -59,8 +58,8 @@ std::optional<int64_t> depth_behind(const Decoded& d, std::string_view name,
   return std::nullopt;
 }
 
-/// Whether the instruction adds 0 or the like to its operand. "lock orq $0,(%rsp)" is gcc's
-/// barrier.
+/// Whether the instruction leaves its operand unchanged, as by adding 0. "lock orq $0,(%rsp)" is
+/// gcc's barrier.
 bool changes_nothing(const Decoded& d, std::string_view name, std::span<const uint8_t> bytes) {
   constexpr unsigned kAnd = 4;  // ModRM.reg of 80 to 83
   if ((d.opcode & 0xfc) != 0x80 || d.immediate_size == 0 ||
@@ -69,8 +68,8 @@ bool changes_nothing(const Decoded& d, std::string_view name, std::span<const ui
   return name == "add sub" || (name == "or and xor" && d.reg() != kAnd);
 }
 
-/// Whether the instruction may change the word at the return address: any instruction but a plain
-/// load that names the place, by rsp or by a frame pointer. A store, an exchange and a sum do.
+/// Whether the instruction may change the return address: any instruction that names its place, by
+/// rsp or by a frame pointer, except a plain load. A store, an exchange and a sum do.
 bool names_return_address(const Decoded& d, std::string_view name, std::span<const uint8_t> bytes,
                           const PushedReturns::Depth& depth) {
   const bool loads = name == "mov" && (d.opcode & 0xfe) == 0x8a;
@@ -89,7 +88,7 @@ PushedReturns::Use follow_stack(const Instruction& instruction, std::span<const 
   if (form_number(instruction) == 0) return Use::unknown;
   const Decoded d = decode_unit(bytes);
   const std::string_view name = form_of(d).name;
-  // Behind a system call that ends a thread stands other code, as in musl's __unmapself.
+  // Other code follows a system call that ends a thread, as in musl's __unmapself.
   if (form_of(d).sees) return Use::unknown;
   const Operands effects = operands(instruction);
   if (names_return_address(d, name, bytes, depth)) return Use::changed;

@@ -74,7 +74,7 @@ inline constexpr Row kGeneralRows[] = {
     {"cbw cwde cdqe", "98", "+rax:v"},
     {"cwd cdq cqo", "99", "rax:v,=rdx:v"},
 
-    // Shifts and rotations. A count of 0 leaves the flags alone.
+    // Shifts and rotations. A count of 0 keeps the flags.
     {"rol ror", "c0 /01", "+Eb,Ib", ">c ?o kf"},
     {"rol ror", "c1 /01", "+Ev,Ib", ">c ?o kf"},
     {"rol ror", "d0 /01", "+Eb", ">oc"},
@@ -343,14 +343,14 @@ inline constexpr Row kGeneralRows[] = {
     {"in", "e5", "=rax:z,Ib", "sees"},
     {"out", "e6", "rax:b,Ib", "sees"},
     {"out", "e7", "rax:z,Ib", "sees"},
-    {"in", "ec", "=rax:b,rdx:w", "any"},  // a hypervisor answers in other registers, too
+    {"in", "ec", "=rax:b,rdx:w", "any"},  // a hypervisor also answers in other registers
     {"in", "ed", "=rax:z,rdx:w", "any"},
     {"out", "ee", "rax:b,rdx:w", "sees"},
     {"out", "ef", "rax:z,rdx:w", "sees"},
 };
 
 // Escape opcodes of the floating-point unit (appendix A.5). Each reads and writes the whole state
-// of the unit: registers rotate, so no analysis of single registers is worth while.
+// of the unit: registers rotate, so analysing single registers is not worthwhile.
 inline constexpr Row kX87Rows[] = {
     {"wait", "9b", "", "x87"},
     {"arithmetic", "d8 mem", "Md", "x87"},

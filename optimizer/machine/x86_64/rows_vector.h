@@ -1,10 +1,10 @@
 #pragma once
-// MMX, SSE and AVX, with the AVX-512 encodings that share opcode and operands with these.
+// MMX, SSE and AVX, with the AVX-512 encodings that share opcode and operands with them.
 //
 // Sources: Intel Software Developer's Manual, volume 2, appendix A (tables) and the
-// instructions' pages in chapters 3 to 5; of SSE4a and FMA4 AMD64 Architecture Programmer's Manual,
-// volume 4, and of maps 5 and 6 Intel's AVX512-FP16 Architecture Specification, chapter 5. The
-// language of the rows is in encoding.h. Rows are in the order of maps and opcodes.
+// instructions' pages in chapters 3 to 5; for SSE4a and FMA4, AMD64 Architecture Programmer's
+// Manual, volume 4; for maps 5 and 6, Intel's AVX512-FP16 Architecture Specification, chapter 5.
+// The language of the rows is in encoding.h. Rows are in the order of maps and opcodes.
 
 #include "optimizer/machine/x86_64/encoding.h"
 

@@ -1,8 +1,8 @@
-// Operands and fields that hold whole addresses: where a memory operand relative to rip leads, what
-// a relocation's field is, and whether two instructions are the same but for addresses.
+// Operands and fields that hold whole addresses: the target of a memory operand relative to rip,
+// the kind of a relocation's field, and whether two instructions are the same except for addresses.
 //
-// Example: the four bytes behind the opcode of call are a branch's distance; those of
-// lea 0x10(%rip),%rax are a distance to data; the last four of mov $0x601040,%edi are an address.
+// Example: the four bytes after the opcode of call are a branch's distance; those of lea
+// 0x10(%rip),%rax are a distance to data; the last four of mov $0x601040,%edi are an address.
 
 #include <algorithm>
 #include <cstring>
@@ -45,7 +45,7 @@ Codec::Field field_at(std::span<const uint8_t> code, unsigned offset) {
   }
   if (offset != d.displacement_at) return Field::none;
   if (d.is_rip_relative()) return Field::distance;
-  // mov %fs:0,%rax. System V ABI, AMD64 supplement, 11.1.2: what is left of __tls_get_addr's call
+  // mov %fs:0,%rax: the remains of a call of __tls_get_addr. System V ABI, AMD64 supplement, 11.1.2
   constexpr uint8_t kLoad[] = {0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0};
   const bool loads =
       offset == d.length - 4u && d.length >= std::size(kLoad) &&

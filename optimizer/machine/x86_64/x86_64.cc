@@ -1,7 +1,7 @@
 // The machine x86-64: Linux programs of 64 bits.
 //
-// All branches but loop and jrcxz reach 2 GB, and images of the small code model are smaller, so
-// there are no stubs. Jumps have a short form, too, which placement picks.
+// All branches except loop and jrcxz reach 2 GB, and images of the small code model are smaller, so
+// there are no stubs. Jumps also have a short form, which placement chooses.
 //
 // Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement 1.0,
 // 3.2.1 (registers).
@@ -19,7 +19,8 @@ namespace {
 
 using namespace x86_64;
 
-constexpr uint64_t kReach = 0x7fffff00;  // of a displacement of 32 bits, wherever it stands
+constexpr uint64_t kReach = 0x7fffff00;  // of a displacement of 32 bits, wherever it is in the
+                                         // instruction
 
 uint64_t arrange(std::span<const Instruction> run, uint32_t* places) {
   uint32_t size = 0;
@@ -31,9 +32,9 @@ uint64_t arrange(std::span<const Instruction> run, uint32_t* places) {
 }
 
 // The cache of micro-ops and the branch predictor work by lines of 64 bytes: a cycle for each line
-// that straight code lies in. On Zen 3 a round of 15 handlers of an interpreter took 5% less time
-// for each line fewer (bench/journal/x86-64-layouts.md, "Lines of 64 bytes"). In 8 KB, a quarter of
-// the first-level cache, padding costs next to no misses; in 11 KB it cost a program 22% more.
+// of straight code. On Zen 3 a round of 15 handlers of an interpreter took 5% less time for each
+// line fewer (bench/journal/x86-64-layouts.md, "Lines of 64 bytes"). In 8 KB, a quarter of the
+// first-level cache, padding causes almost no misses; in 11 KB it cost a program 22% more.
 constexpr uint64_t kFetched = 64;
 
 uint32_t lines_fetched(std::span<const Instruction> before, std::span<const Instruction> code,
@@ -47,7 +48,7 @@ uint32_t lines_fetched(std::span<const Instruction> before, std::span<const Inst
 
 constexpr IssueModel kIssue{.period = kFetched, .most_code = 8 * 1024, .cycles = lines_fetched};
 
-/// Of one byte each: code may be written over any part of them.
+/// No-ops of one byte each: code may be written over any part of them.
 void fill(std::span<uint8_t> groups) {
   std::ranges::fill(groups, uint8_t{0x90});
 }
@@ -81,8 +82,8 @@ Abi make_abi() {
   Abi abi;
   abi.debuggers_join_ranges = true;
   abi.stack_pointer = register_of(kRsp);
-  // Conventions differ in what they pass where: Windows' (ms_abi), TLS descriptors, preserve_most,
-  // gcc's for procedures of one file. Code that is not known may expect any general register.
+  // Conventions differ in the registers that they pass: Windows' (ms_abi), TLS descriptors,
+  // preserve_most, gcc's for procedures of one file. Unknown code may expect any general register.
   for (Register r = 0; r < 16; ++r) {
     abi.arguments.push_back(r);
     abi.results.push_back(r);
@@ -124,9 +125,9 @@ Machine make_machine() {
       .based_operand = [](const Instruction&) { return std::optional<BasedOperand>(); },
       .is_signal_return = is_signal_return,
       .abi = make_abi(),
-      // What most processors since 2008 have: 32 KB.
+      // The cache of most processors since 2008: 32 KB.
       .icache = {.line = 64, .sets = 64, .ways = 8, .prefetched = 1},
-      // As Zen 3 has it: models/x86_64/processors.h.
+      // As on Zen 3: models/x86_64/processors.h.
       .itlb = {.line = 4096, .sets = 1, .ways = 64, .miss = 7},
       .costs = {.instruction = 0.25, .taken = 1.0, .added_branch = 0.25, .copied_tail = 64},
       .branches = {.branch = jump(),

@@ -1,14 +1,14 @@
-// Call frame instructions: a little program per FDE that changes a table row while it walks through
-// the code's addresses (DWARF 5, section 6.4.2). Each program is executed once, into rows whose
-// states are shared: an image with a million rows has some thousand distinct states.
+// Call frame instructions: a small program per FDE that changes a table row as it walks through the
+// code's addresses (DWARF 5, section 6.4.2). Each program is executed once, into rows whose states
+// are shared: an image with a million rows has some thousand distinct states.
 //
 // Example: "advance_loc 8; def_cfa_offset 32; offset r26 -32" ends the row of the entry's state at
 // the 8th byte and starts a row whose CFA is sp + 32, with r26 saved at the CFA - 32.
 //
 // Where DWARF and libgcc's unwinder (unwind-dw2.c, execute_cfa_program) disagree, libgcc is right,
 // because it is what runs: restore_state does not bring back the GNU args size, and where the CFA
-// is an expression, an offset changes nothing yet, while a register ends the expression and has the
-// offset that was defined last (libgcrypt's and OpenSSL's assembly relies on that).
+// is an expression, an offset changes nothing yet, while a register ends the expression and uses
+// the offset that was defined last (libgcrypt's and OpenSSL's assembly relies on that).
 //
 // The file is not trusted. Registers, nesting, expression bytes and the number of stored rules have
 // limits far above what compilers write, which bounds time by a constant per input byte.
@@ -120,7 +120,7 @@ void CfiReader::execute(const Cie& cie, ByteReader& reader, uint8_t operation) {
   using Kind = CfiRule::Kind;
   const int64_t alignment = cie.data_alignment;
   const uint8_t low = operation & cfa::kLowMask;
-  // Reads operands in their order, which the order of evaluation would not promise.
+  // Reads operands in order; the order of evaluation would not guarantee this.
   const auto factored = [&] { return scaled(as_signed(reader.uleb128()), alignment); };
   const auto factored_signed = [&] { return scaled(reader.sleb128(), alignment); };
   switch (operation & cfa::kHighMask) {

@@ -20,14 +20,14 @@ class CfiReader {
   /// of the result.
   CfiState initial_state(Cie& cie);
 
-  /// Appends the rows of `fde`, whose `program` lies at address `program_address`. Throws Error for
+  /// Appends the rows of `fde`, whose `program` is at address `program_address`. Throws Error for
   /// operations that are not understood.
   void read_rows(const Cie& cie, std::span<const uint8_t> program, uint64_t program_address,
                  Fde& fde);
 
-  /// Whether some FDE had DW_CFA_restore for a register of which the CIE knows the rule.
+  /// Whether some FDE had DW_CFA_restore for a register that has a rule in the CIE.
   bool restored_cie_rules() const { return restored_cie_rules_; }
-  /// Whether the program of the FDE that was read last holds addresses (DW_CFA_set_loc).
+  /// Whether the program of the last FDE that was read holds addresses (DW_CFA_set_loc).
   bool held_addresses() const { return held_addresses_; }
 
  private:
@@ -59,7 +59,7 @@ class CfiReader {
   uint64_t location_ = 0;
   bool restored_cie_rules_ = false;
   bool held_addresses_ = false;
-  size_t useful_ = 0;  // behind the last operation that is not padding
+  size_t useful_ = 0;  // after the last operation that is not padding
 };
 
 }  // namespace respike

@@ -1,14 +1,13 @@
 // The difference of two states as call frame instructions (DWARF 5, section 6.4.2).
 //
-// DW_CFA_restore takes away the rule of a register that the CIE knows nothing of, one byte; every
-// other rule is stated.
-// The body of a procedure goes on after each epilogue: the body's state recurs, and stating it
-// again costs two bytes per saved register. remember_state and restore_state take two bytes for any
-// state, but pairs of them nest. So of all pairs of a row and the next row with the same state, a
-// set of pairs that do not cross is chosen. Rows are visited once, and a pair is taken at its
-// second row, unless it hides a row with which the pair that ends at the next row would save more:
-// epilogue rows usually equal the row of the entry, and such a pair would hide the body. Linear,
-// and as short as what GCC writes.
+// DW_CFA_restore removes the rule of a register that has no rule in the CIE, in one byte; every
+// other rule is stated. The body of a procedure continues after each epilogue: the body's state
+// recurs, and stating it again costs two bytes per saved register. remember_state and restore_state
+// take two bytes for any state, but pairs of them nest. So among all pairs of a row and the next
+// row with the same state, a set of pairs that do not cross is chosen. Rows are visited once, and a
+// pair is taken at its second row, unless it hides a row with which the pair that ends at the next
+// row would save more: epilogue rows usually equal the row of the entry, and such a pair would hide
+// the body. Linear, and as short as GCC's output.
 //
 // Example: entry, body, epilogue, body. Stating the last row costs two bytes per saved register;
 // with remember_state in the second row and restore_state in the last it costs two in all.
@@ -39,7 +38,7 @@ void write_block(const std::vector<uint8_t>& bytes, ByteWriter& out) {
   out.append(bytes);
 }
 
-/// `factored` or `factored_sf`, whichever can express the sign.
+/// `factored`, or `factored_sf` if only that can express the sign.
 void write_offset(uint8_t factored, uint8_t factored_sf, uint32_t number, int64_t factor,
                   ByteWriter& out) {
   if (factor < 0) {
@@ -112,8 +111,9 @@ void write_args_size(const CfiState& from, const CfiState& to, ByteWriter& out) 
     write_register_operation(cfa::kGnuArgsSize, to.args_size, out);
 }
 
-/// DW_CFA_restore is for registers without a rule: for the others libgcc does not go back to the
-/// CIE's rule, as DWARF demands, but forgets the register (execute_cfa_program, REG_UNSAVED).
+/// DW_CFA_restore is used only for registers without a rule in the CIE: for others libgcc does not
+/// return to the CIE's rule, as DWARF demands, but forgets the register (execute_cfa_program,
+/// REG_UNSAVED).
 void write_difference(const CfiState& from, const CfiState& to, const Cie& cie, ByteWriter& out) {
   write_cfa(from, to, cie, out);
   auto now = from.rules.begin();
@@ -168,7 +168,7 @@ void CfiWriter::write(std::span<const CfiRow> rows, ByteWriter& out) {
   const Cie& cie = tables_.cies[tables_.states[rows[0].state].cie];
   const CfiState& initial = tables_.states[cie.initial_state];
   choose_remembered(rows);
-  open_.clear();  // now the rows that are remembered
+  open_.clear();  // from here on: the rows that are remembered
   for (size_t i = 0; i < rows.size(); ++i) {
     const CfiState& to = tables_.states[rows[i].state];
     const CfiState& from = i == 0 ? initial : tables_.states[rows[i - 1].state];
@@ -188,7 +188,7 @@ void CfiWriter::write(std::span<const CfiRow> rows, ByteWriter& out) {
   }
 }
 
-/// Bytes of the difference between a row and the row before it.
+/// Bytes of the difference between a row and the previous row.
 size_t CfiWriter::cost(std::span<const CfiRow> rows, size_t row) {
   const CfiState& to = tables_.states[rows[row].state];
   const Cie& cie = tables_.cies[to.cie];

@@ -1,10 +1,10 @@
-// Which sections of an image are .eh_frame's, and where their new contents go: .eh_frame first, the
-// LSDAs behind it, the header last. An image that lacks .eh_frame or the header does not get it.
-// Where an LSDA is not understood, the section that holds it stays as it is, and the new LSDAs get
-// a section of their own.
+// The sections of an image that belong to .eh_frame, and the places of their new contents:
+// .eh_frame first, then the LSDAs, the header last. An image that lacks .eh_frame or the header
+// does not get it. Where an LSDA is not understood, the section that holds it stays as it is, and
+// the new LSDAs get a section of their own.
 //
-// Unwinders look up the address before a return address, an address of the call, so that nothing
-// has to follow a call.
+// Unwinders look up the address before a return address, which belongs to the call, so nothing has
+// to follow a call.
 
 #include "optimizer/unwind/eh_frame/eh_frame.h"
 

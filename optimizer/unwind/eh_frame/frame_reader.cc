@@ -1,14 +1,14 @@
 // .eh_frame (Linux Standard Base 5, section 10.6): a sequence of entries, each with its length. A
-// CIE holds what many procedures share, an FDE describes the code of one address range.
+// CIE holds facts that many procedures share, an FDE describes the code of one address range.
 //
 // First the framing is read, and the range of every FDE. Overlapping FDEs are put aside; the
 // programs of the other FDEs are executed in address order (cfi_reader.h) and their exception
-// tables are read (../lsda/lsda_reader.h). An FDE with something unknown in it is data, not an
-// error: its range is reported and the code there stays as it is. Identical CIEs, one per object
-// file in images of some linkers, become one.
+// tables are read (../lsda/lsda_reader.h). An FDE with an unknown operation or encoding is data,
+// not an error: its range is reported and the code there stays as it is. Identical CIEs, one per
+// object file in images of some linkers, become one.
 //
-// As in libgcc a zero length ends the table; static images have one from crtend.o, behind which
-// unwinders find nothing either. Lengths of 64 bits are refused: unwinders disagree about the size
+// As in libgcc a zero length ends the table; static images have one from crtend.o, and unwinders
+// find nothing after it either. Lengths of 64 bits are refused: unwinders disagree about the size
 // of the field after them, and no linker writes them.
 
 #include "optimizer/unwind/eh_frame/frame_reader.h"
@@ -111,7 +111,7 @@ const CieEntry& FrameReader::cie_at(size_t offset) const {
   return *found;
 }
 
-/// Here and below, `base` is the offset in the section of the entry's first byte behind its length.
+/// Here and below, `base` is the offset in the section of the entry's first byte after its length.
 void FrameReader::read_cie(ByteReader entry, size_t offset, size_t base) {
   CieEntry result;
   result.offset = offset;
@@ -271,7 +271,7 @@ void FrameReader::read_fdes() {
   }
 }
 
-/// Reads the exception table of code that stays. A table that is not understood stays, too. Landing
+/// Reads the exception table of code that stays. A table that is not understood also stays. Landing
 /// pads count from the start of the code unless the table says otherwise, in its first bytes.
 void FrameReader::read_exception_table(uint64_t address, Fde& fde) {
   try {
@@ -293,8 +293,8 @@ void FrameReader::read_exception_table(uint64_t address, Fde& fde) {
 }
 
 /// An FDE with an operation or an exception table that is not understood becomes an opaque state of
-/// code that stays: it is written again with the same operations. An address among these
-/// (DW_CFA_set_loc) might count from its own place.
+/// code that stays: it is written again with the same operations. An address among these operations
+/// (DW_CFA_set_loc) might be relative to its own place.
 void FrameReader::keep_as_it_is(const PendingFde& pending, bool may_hold_addresses) {
   const auto program = section_.contents.subspan(pending.program, pending.program_size);
   Fde fde;

@@ -5,11 +5,11 @@
 
 namespace respike {
 
-/// As read_unwind(), of an image with a section .eh_frame.
+/// As read_unwind(), for an image with a section .eh_frame.
 UnwindInput read_frames(const Image& image, AddressRanges* unreadable = nullptr);
 
-/// Whether some frame of .eh_frame has DW_CFA_restore for a register of which its CIE knows the
-/// rule. Unwinders differ in what that means.
+/// Whether some frame of .eh_frame has DW_CFA_restore for a register that has a rule in its CIE.
+/// Unwinders differ in the meaning of that.
 bool restores_cie_rules(const Image& image);
 
 }  // namespace respike

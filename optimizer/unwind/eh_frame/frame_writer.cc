@@ -2,16 +2,16 @@
 // its new places.
 //
 // Neighbouring ranges of one owner share an FDE as long as they agree on the CIE and on the LSDA.
-// So a procedure in one piece has one FDE, as before, and every fragment of a split procedure has
-// an FDE of its own: the CFI of an FDE begins at the CIE's state and leads to the state of its
-// first range. A range without an LSDA may lie in an FDE with one: the range gets a record without
-// a landing pad, and exceptions pass through it either way.
+// So a contiguous procedure has one FDE, as before, and every fragment of a split procedure has an
+// FDE of its own: the CFI of an FDE begins at the CIE's state and leads to the state of its first
+// range. A range without an LSDA may be in an FDE with one: the range gets a record without a
+// landing pad, and exceptions pass through it either way.
 //
 // Example: f was split into a hot and a cold fragment, so f gets two FDEs of one CIE, each with an
 // LSDA.
 //
-// Sections are written one after the other, since LSDAs lie behind .eh_frame and pc-relative
-// pointers in them need their address; then the LSDA pointers in .eh_frame are patched.
+// Sections are written one after the other: the LSDAs come after .eh_frame, and pc-relative
+// pointers in them need their address. Then the LSDA pointers in .eh_frame are patched.
 
 #include "optimizer/unwind/eh_frame/frame_writer.h"
 
@@ -24,7 +24,8 @@ namespace respike {
 namespace {
 
 constexpr size_t kEntryAlignment = 4;       // as GNU as pads entries with 32-bit pointers
-constexpr uint64_t kSectionAlignment = 16;  // of what follows .eh_frame: what an input may ask for
+constexpr uint64_t kSectionAlignment = 16;  // of the section after .eh_frame; an input may ask for
+                                            // this
 
 class FrameWriter {
  public:
@@ -38,7 +39,7 @@ class FrameWriter {
   FrameSections write(bool with_header);
 
  private:
-  struct Description {  // what the other sections need to know of an FDE
+  struct Description {  // what the other sections need to know about an FDE
     uint64_t start = 0;
     size_t offset = 0;          // of the FDE in .eh_frame
     size_t lsda_pointer = 0;    // offset in .eh_frame; 0: none

@@ -1,8 +1,8 @@
 // What libgcc's unwinders assume of .eh_frame and its search table (GCC 12).
 //
 // Unwinders look for the description of a return address by binary search, or walk a list up to its
-// end; neither checks what it finds. Example: a search table that is not sorted hides half of its
-// entries, and an exception that passes through them ends the program.
+// end; neither way checks its result. Example: a search table that is not sorted hides half of its
+// entries, and an exception that passes through these frames ends the program.
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ constexpr const char* kFrames = ".eh_frame";
 constexpr const char* kFrameHeader = ".eh_frame_hdr";
 constexpr uint8_t kPcRelative32 = eh_pe::kPcRelative | eh_pe::kSdata4;
 constexpr uint8_t kHeaderRelative32 = eh_pe::kDataRelative | eh_pe::kSdata4;
-/// How a header starts that has a search table: version 1, the address of .eh_frame, a count, a
+/// The first bytes of a header with a search table: version 1, the address of .eh_frame, a count, a
 /// table relative to the header.
 constexpr std::array<uint8_t, 4> kForm = {1, kPcRelative32, eh_pe::kUdata4, kHeaderRelative32};
 
@@ -59,7 +59,7 @@ Violation frame_table_is_sorted(const Image& image) {
 }
 
 /// libgcc unwind-dw2.c, execute_cfa_program: DW_CFA_restore forgets a register, and does not bring
-/// back what the CIE says of it.
+/// back its rule in the CIE.
 Violation cie_rules_are_not_restored(const Image& image) {
   if (!restores_cie_rules(image)) return std::nullopt;
   return "a frame in .eh_frame restores a rule of its CIE, which libgcc forgets instead";
@@ -97,8 +97,7 @@ std::span<const ImageRule> eh_frame_rules() {
   return kRules;
 }
 
-/// The search table of .eh_frame_hdr has to list exactly the FDEs of .eh_frame: unwinders believe
-/// it.
+/// The search table of .eh_frame_hdr has to list exactly the FDEs of .eh_frame: unwinders trust it.
 std::optional<std::string> search_table_fault(const Image& before, const Image& after,
                                               const UnwindTables& tables) {
   const Section* header = after.section_named(kFrameHeader);

@@ -5,8 +5,8 @@
 //
 // Example: in a prologue 0x87 (format P1) says that b1, b2 and b3 are spilled: three descriptors.
 //
-// Formats with a predicate (X3, X4) and formats of other conventions (P10) are not understood: a
-// register's place then depends on more than the place in the code. The file is not trusted:
+// Formats with a predicate (X3, X4) and formats of other conventions (P10) are not understood:
+// there, a register's place depends on more than the place in the code. The file is not trusted:
 // numbers and the number of descriptors in a region have limits.
 
 #include "optimizer/unwind/ia64/descriptor_decoder.h"
@@ -92,7 +92,7 @@ void Decoder::add(Descriptor descriptor) {
   region_.descriptors.push_back(descriptor);
 }
 
-/// Adds a place for each bit; numbers of general registers count on from `value`.
+/// Adds a place for each bit; numbers of general registers count up from `value`.
 void Decoder::masked(uint64_t mask, size_t first, unsigned count, Where where, int64_t value) {
   for (unsigned bit = 0; bit < count; ++bit)
     if ((mask >> bit & 1) != 0)
@@ -179,7 +179,7 @@ void Decoder::body_descriptor(uint8_t code) {
   }
   if (code == kLongLabelState) return add({.kind = Kind::label, .value = number()});
   if (code == kLongCopyState) return add({.kind = Kind::copy, .value = number()});
-  explicit_place(code | 0x08);  // the bit means nothing
+  explicit_place(code | 0x08);  // this bit has no meaning
 }
 
 void Decoder::explicit_place(uint8_t code) {

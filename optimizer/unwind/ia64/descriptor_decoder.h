@@ -27,8 +27,8 @@ enum class Where : uint8_t {
   next_general,  // in a general register, to be chosen at the end of the prologue
 };
 
-// Places are known by index: first the special registers, in the order of their table (the last is
-// the word of NaT bits in a general register), then the word of NaT bits in memory, then preserved
+// Places have indices: first the special registers, in the order of their table (the last is the
+// word of NaT bits in a general register), then the word of NaT bits in memory, then preserved
 // registers.
 inline constexpr size_t kSpecials = std::size(kSpecialRegisters);
 inline constexpr size_t kPrimaryNatInGeneral = kSpecials - 1;
@@ -50,7 +50,7 @@ inline constexpr size_t kReturnIndex = index_of_special(kReturnAddress);
 /// The register with an index.
 uint32_t number_of(size_t index);
 
-/// What a descriptor says of one place, or of the state.
+/// The statement of a descriptor about one place, or about the state.
 struct Descriptor {
   enum class Kind : uint8_t {
     place,           // where, value

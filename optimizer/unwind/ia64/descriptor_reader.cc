@@ -1,24 +1,24 @@
 // Descriptors of unwind regions (region_encoding.h): code is cut into regions, prologues and
 // bodies, each with a length in slots. Descriptors of a prologue say where registers are saved, and
 // by which of its slots; descriptors of a body say where the frame goes away, or give the state a
-// label or the state of a label. Prologues nest: the end of an epilogue brings back the state
-// before.
+// label or the state of a label. Prologues nest: the end of an epilogue restores the previous
+// state.
 //
-// Example: a prologue of 6 slots saves b0 in r33 by slot 2, a body of 30 slots follows: rows start
-// at slot 0 (b0 holds the return address) and at slot 3 (r33 holds it).
+// Example: a prologue of 6 slots saves b0 in r33 by slot 2, and a body of 30 slots follows: rows
+// start at slot 0 (b0 holds the return address) and at slot 3 (r33 holds it).
 //
-// What a descriptor means is what libgcc's unwinder (libgcc/config/ia64/unwind-ia64.c) makes of it,
-// because that is what runs; the unwinders of the Linux kernel and of libunwind have the same
-// ancestor. libgcc executes the regions up to the region of its target, a slot, with all their
-// descriptors, and then believes the places whose `when`, the slot that fills them, is before the
-// target. So a region is executed here once, and the state is taken at its start and behind every
-// `when` in it. Only explicit places (formats X1, X2) look at the target while they are executed: a
-// region that has such places is executed again for each state.
+// The meaning of a descriptor is the effect that it has in libgcc's unwinder
+// (libgcc/config/ia64/unwind-ia64.c), because that is what runs; the unwinders of the Linux kernel
+// and of libunwind have the same ancestor. libgcc executes the regions up to the region of its
+// target, a slot, with all their descriptors. Then it believes the places whose `when`, the slot
+// that fills them, is before the target. So a region is executed here once, and the state is taken
+// at its start and after every `when` in it. Only explicit places (formats X1, X2) look at the
+// target while they are executed: a region that has such places is executed again for each state.
 //
 // Peculiarities of libgcc that are kept: a time beyond its region counts as the region's last slot,
-// which in an empty region is the slot before; a second place for a register takes the time of the
-// first; in an epilogue, saves below the previous stack pointer stay believed; implicit saves are
-// resolved only when another region follows. A return address that an epilogue took from memory
+// which in an empty region is the slot before it; a second place for a register takes the time of
+// the first; in an epilogue, saves below the previous stack pointer stay believed; implicit saves
+// are resolved only when another region follows. A return address that an epilogue took from memory
 // counts as being in its branch register again, though unwinders find it nowhere.
 //
 // States name places by CFA, the previous stack pointer. A place relative to the stack pointer
@@ -65,7 +65,7 @@ class Unwinder {
   /// Executes the region for an unwinder whose target is slot `target` in the region, or its end.
   void execute(const Region& region, int64_t target);
   CfiState state_at(int64_t target) const;
-  /// The slots in the region from which on another state may hold.
+  /// The slots in the region at which the state may change.
   std::set<int64_t> changes(const Region& region) const;
 
  private:
@@ -185,8 +185,8 @@ void Unwinder::finish_prologue(const Region& region) {
   lay_out_spills();
 }
 
-/// Two bits for each slot say which kind of register it spills; registers of a kind are spilled in
-/// order.
+/// Two bits for each slot give the kind of register that it spills; registers of a kind are spilled
+/// in order.
 void Unwinder::time_spills(const Region& region) {
   if (spill_times_.empty()) return;
   constexpr size_t kEnds[] = {kFirstBranch, kFirstFloating, kPlaces};
@@ -275,7 +275,7 @@ void Unwinder::find_frame(const Place& place, CfiState& state) const {
       state.cfa_register = static_cast<uint64_t>(rule_of(place, state).value);
       return;
     case Where::stack:
-    case Where::previous:  // not known yet: the stack pointer stands for it
+    case Where::previous:  // not known yet: the stack pointer replaces it
       if (place.value < 0)
         throw Error("unwind regions keep the previous stack pointer where none can be");
       state.cfa_is_expression = true;

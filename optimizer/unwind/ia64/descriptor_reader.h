@@ -10,7 +10,7 @@
 namespace respike {
 
 struct RegionRow {
-  uint64_t slot = 0;  // from here on, counted from the start of the code that is described
+  uint64_t slot = 0;  // from here on, counted from the start of the described code
   CfiState state;     // `cie` is not set
 };
 

@@ -1,21 +1,22 @@
 // Descriptors of unwind regions (region_encoding.h) for any sequence of states: compilers make
 // prologue, body, epilogue; shuffled blocks and split procedures come in any order.
 //
-// A state is a set of places. A run of spans in which each state only adds places to the state
-// before becomes one prologue, with the times at which places are filled, and the last span of the
-// run becomes its body. If the state behind the run is what an epilogue leaves, the body goes on
-// with it. Any other state begins anew: an epilogue behind the last slot of the body ends all
-// prologues around it, and then an empty prologue, whose descriptors hold from its end on, fills
-// all places of the next state. A state that comes back later gets a label in its body, and its
-// later bodies copy it.
+// A state is a set of places. A run of spans in which each state only adds places to the previous
+// state becomes one prologue, with the times at which places are filled, and the last span of the
+// run becomes its body. If the next state is what an epilogue leaves, the body continues with it.
+// Any other state begins anew: an epilogue after the last slot of the body ends all prologues
+// around it, and then an empty prologue, whose descriptors hold from its end on, fills all places
+// of the next state. A state that comes back later gets a label in its body, and its later bodies
+// copy it.
 //
 // Example: the states {}, {a frame of 32 bytes, b0 in r33}, {b0 in r33} with 4, 20 and 2 slots: a
 // prologue of 4 slots that fills both places by its slot 3, a body of 22 slots whose last 2 are an
 // epilogue.
 //
-// All this relies on nothing but what unwinders do for compilers' own regions: empty prologues,
-// nested prologues, labels. Registers have their own formats where the conventions have one for
-// general registers or memory; others are written as explicit places (X1, X2), with their time.
+// All this relies only on unwinder features that compilers' own regions use: empty prologues,
+// nested prologues, labels. Registers have formats of their own where the conventions have one for
+// general registers or memory; other registers are written as explicit places (X1, X2), with their
+// time.
 
 #include "optimizer/unwind/ia64/descriptor_writer.h"
 
@@ -42,7 +43,7 @@ enum class Where : uint8_t {
 };
 
 struct Place {
-  uint32_t number = 0;  // of the register that is saved
+  uint32_t number = 0;  // of the saved register
   Where where{};
   int64_t value = 0;
 
@@ -147,7 +148,7 @@ bool extends(const Places& more, const Places& less) {
   return std::includes(more.begin(), more.end(), less.begin(), less.end());
 }
 
-/// The places that unwinders still believe in an epilogue.
+/// The places that unwinders still trust in an epilogue.
 Places left_by_epilogue(Places places) {
   std::erase_if(places, [](const Place& place) {
     return place.number == kPreviousStack || place.where == Where::stack ||
@@ -292,8 +293,8 @@ void RegionWriter::write_header(bool body, uint64_t slots) {
   }
 }
 
-/// `timed`: another slot than the region's last fills the place; `located`: the header says where
-/// the place is.
+/// `timed`: another slot than the region's last fills the place; `located`: the header gives the
+/// place.
 void RegionWriter::write_place(const Place& place, uint64_t time, bool timed, bool located) {
   const SpecialRegister* special = special_of(place.number);
   if (place.where == Where::frame) {
@@ -348,7 +349,7 @@ void RegionWriter::write_explicit(const Place& place, uint64_t time) {
         (place.where == Where::stack ? place.value : kScratchArea - place.value) / 4));
 }
 
-/// Writes the label of a body, or the label it copies, behind its header.
+/// Writes the label of a body, or the label that it copies, after its header.
 void RegionWriter::write_body(size_t span, const Label* copied) {
   const uint32_t state = spans_[span].state;
   if (copied != nullptr) {
@@ -371,7 +372,7 @@ void RegionWriter::write_label(uint8_t brief, uint8_t full, uint64_t number) {
   }
 }
 
-/// Ends all prologues in the body written last: its last `slots` are an epilogue, behind which no
+/// Ends all prologues in the body written last: its last `slots` are an epilogue, after which no
 /// place is left.
 void RegionWriter::end_prologues(uint64_t slots) {
   current_.clear();

@@ -1,14 +1,14 @@
 #pragma once
-// The numbers that readers and writers of unwind regions share: the way the Itanium architecture
-// describes frames (Itanium Software Conventions and Runtime Architecture Guide, chapter 11 and
-// appendix B; libgcc/config/ia64/unwind-ia64.c for how the runtime reads them).
+// The numbers that readers and writers of unwind regions share: the Itanium architecture's
+// description of frames (Itanium Software Conventions and Runtime Architecture Guide, chapter 11
+// and appendix B; libgcc/config/ia64/unwind-ia64.c shows how the runtime reads them).
 //
 // A table of 24-byte entries (start, end, information block; offsets from the lowest loaded
 // segment) is sorted by address. A block is a word, then descriptors padded to words, then, if it
 // has handlers, the personality routine and its data:
 //
 //   word: version << 48 | flags << 32 | words of descriptors
-//   descriptors: regions, each a header (prologue or body, length in slots) and what happens in it
+//   descriptors: regions, each a header (prologue or body, length in slots) and its descriptors
 //   personality: offset from gp of the word that holds its address
 //
 // The address of a slot: the address of the bundle plus 0, 1 or 2.
@@ -29,7 +29,7 @@ inline constexpr unsigned kBundleSlots = 3;
 inline constexpr unsigned kVersion = 1;
 inline constexpr unsigned kVersionShift = 48;
 enum : uint64_t {
-  kSearchHandler = uint64_t{1} << 32,  // "ehandler": asked while a handler is searched
+  kSearchHandler = uint64_t{1} << 32,  // "ehandler": called in the search for a handler
   kUnwindHandler = uint64_t{1} << 33,  // "uhandler": called while frames are unwound
   kLengthMask = 0xffffffff,
 };
@@ -42,7 +42,7 @@ enum : uint32_t {
   kBranch = 320,
   kApplication = 328,
   kStackPointer = kGeneral + 12,
-  kReturnAddress = kBranch + 0,  // where the caller goes on; without a rule: in b0
+  kReturnAddress = kBranch + 0,  // where the caller continues; without a rule: in b0
   kBackingStore = kApplication + 17,
   kBackingStorePointer = kApplication + 18,
   kRseNat = kApplication + 19,
@@ -137,8 +137,8 @@ enum : uint8_t {
   kShortMask = 0x1f,  // of lengths, labels and counts in the first byte
 };
 
-/// Slots from address 0 on: neighbours differ by one. Throws Error for an address that is no
-/// slot's.
+/// Slots from address 0 on: neighbours differ by one. Throws Error for an address that is not the
+/// address of a slot.
 inline uint64_t slot_number(uint64_t address) {
   const uint64_t slot = address % kBundleSize;
   if (slot >= kBundleSlots) throw Error("an address in unwind regions is inside of an instruction");

@@ -1,6 +1,7 @@
-// Unwinders find the table by a program header. They take gp, from which the pointers in
-// information blocks count, from the dynamic section; in images without one, where it is the same
-// for the whole program, from the register, so that here any procedure descriptor will do.
+// Unwinders find the table by a program header. They take gp, the base of the pointers in
+// information blocks, from the dynamic section. In images without a dynamic section, where gp is
+// the same for the whole program, they take it from the register, so here any procedure descriptor
+// will do.
 
 #include "optimizer/unwind/ia64/region_table.h"
 

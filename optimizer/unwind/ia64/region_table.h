@@ -1,5 +1,5 @@
 #pragma once
-// The table of unwind regions (region_encoding.h) as it lies in an image.
+// The table of unwind regions (region_encoding.h) as stored in an image.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +18,7 @@ struct RegionEntry {
   bool operator==(const RegionEntry&) const = default;
 };
 
-/// What numbers in the table and in the blocks are relative to.
+/// The bases of numbers in the table and in the blocks.
 struct RegionBases {
   uint64_t segment = 0;          // the lowest loaded segment
   std::optional<uint64_t> data;  // gp: that of the dynamic section, or of any procedure descriptor
@@ -29,8 +29,8 @@ bool has_unwind_regions(const Image& image);
 
 RegionBases region_bases(const Image& image);
 
-/// The table as it is, in its order, without empty entries. Throws Error when it lies outside of
-/// the image.
+/// The unchanged table, in its order, without empty entries. Throws Error when the table is outside
+/// of the image.
 std::vector<RegionEntry> read_region_entries(const Image& image);
 
 }  // namespace respike

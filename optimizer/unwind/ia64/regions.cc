@@ -1,14 +1,14 @@
-// Which sections of an image hold its unwind regions, and where their new contents go.
+// The sections of an image that hold its unwind regions, and the places of their new contents.
 //
 // The information blocks go to the address that the writer is given. The table stays near its old
 // place if it fits there: unwinders count the addresses in the table from the lowest loaded
 // segment, readelf from the segment that holds the table, and where the table stays in the lowest
-// segment, both are right. Example: a table of 100 entries, from 0x4a0 on, with blocks behind it
-// that move, has the room of the blocks, too. Where a block is not understood, the section that
-// holds the block stays as it is, and new blocks get a section of their own.
+// segment, both are right. Example: a table of 100 entries, starting at 0x4a0, is followed by its
+// blocks. When the blocks move, the table also has their room. Where a block is not understood, the
+// section that holds the block stays as it is, and new blocks get a section of their own.
 //
 // Unwinders look up return addresses as they are (libgcc config/ia64/unwind-ia64.c,
-// uw_frame_state_for), so that what follows a call has to be in the call's region.
+// uw_frame_state_for), so the code after a call has to be in the call's region.
 
 #include "optimizer/unwind/ia64/regions.h"
 
@@ -22,7 +22,7 @@
 namespace respike {
 namespace {
 
-/// How the names of the table and of its information blocks end.
+/// The endings of the names of the table and of its information blocks.
 constexpr std::string_view kTableName = ".unwind";
 constexpr std::string_view kInformationName = ".unwind_info";
 constexpr std::string_view kAddedInformation = ".respike.unwind_info";
@@ -54,7 +54,7 @@ const Section* replaced_information(const UnwindRequest& request) {
   return found == request.image.sections.end() ? nullptr : &*found;
 }
 
-/// The room around the old table, which its information blocks leave, too, when they move
+/// The room around the old table. It includes the room of its information blocks when they move
 /// (`information`, or nullptr).
 TableRoom room_around(const Image& image, const Section& table, const Section* information) {
   const Segment* lowest = nullptr;
@@ -75,7 +75,7 @@ TableRoom room_around(const Image& image, const Section& table, const Section* i
   start = align_up(std::max(start, lowest->address), 8);
   if (start >= end) return {};
   const auto bytes = *image.bytes_at(start, end - start);
-  for (uint64_t at = start; at < end; ++at)  // what no section claims is free only if it is zero
+  for (uint64_t at = start; at < end; ++at)  // unclaimed bytes are free only if they are zero
     if (bytes[at - start] != 0 && !table.contains(at) &&
         (information == nullptr || !information->contains(at)))
       return {};

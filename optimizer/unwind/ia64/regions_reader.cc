@@ -1,21 +1,22 @@
 // The table of unwind regions (region_encoding.h) and its information blocks.
 //
 // The table is where a program header says, because unwinders look for it there. Entries are put in
-// order, and overlapping entries are put aside. Then the block of each entry is executed
+// order, and overlapping entries are set aside. Then the block of each entry is executed
 // (descriptor_reader.h) and its exception table is read (../lsda/lsda_reader.h). As with .eh_frame,
-// something unknown is data: its code stays as it is, and where even its block cannot be found, its
+// anything unknown is data: its code stays as it is, and where even its block cannot be found, its
 // range is reported.
 //
-// Descriptors that are not understood do not say where code is, as long as the code stays as it is:
-// they become an opaque state, which is written again for the same range. An exception table does
-// say where code is: the block of a table that cannot be read stays in its place, as the code does.
+// Descriptors that are not understood do not depend on the address of the code, as long as the code
+// stays as it is: they become an opaque state, which is written again for the same range. An
+// exception table does depend on the address of the code: the block of a table that cannot be read
+// stays in its place, as the code does.
 //
-// The conventions have no CIE. What blocks have in common, their handlers, becomes a CIE, so that
-// code with different personality routines has different states. Example: all C++ functions of a
-// program without other languages share one CIE; C functions have another, without handlers.
+// The conventions have no CIE. The handlers that blocks share become a CIE, so that code with
+// different personality routines has different states. Example: all C++ functions of a program
+// without other languages share one CIE; C functions have another, without handlers.
 //
-// The file is not trusted: blocks may overlap, so all blocks together may have only so many
-// descriptors.
+// The file is not trusted: blocks may overlap, so the number of descriptors in all blocks together
+// is limited.
 
 #include "optimizer/unwind/ia64/regions_reader.h"
 
@@ -107,7 +108,7 @@ void RegionReader::read_entry(const RegionEntry& entry) {
     fde.rows.push_back({slot_address(first_slot + row.slot), states_.index_of(row.state)});
   }
   if (block.lsda != 0) lsdas_.read(block.lsda, fde);
-  for (const Fde::CallSite& site : fde.call_sites)  // throws for an address that is no slot's
+  for (const Fde::CallSite& site : fde.call_sites)  // throws for an address that is not a slot's
     for (const uint64_t address : {site.start, site.end, site.landing_pad}) slot_number(address);
   input_.fdes.push_back(std::move(fde));
 }
@@ -134,8 +135,8 @@ void RegionReader::keep_as_it_is(const RegionEntry& entry) {
   }
 }
 
-/// Says of a block that stays whether its exception table may lead to code outside of the region,
-/// and to which. It does not if the table has no start of landing pads, in its first bytes.
+/// Notes whether the exception table of a block that stays may lead to code outside of the region,
+/// and to which code. It does not if the first bytes of the table have no start of landing pads.
 void RegionReader::find_landing_pads(uint64_t block_address, Fde& fde) {
   fde.pads_elsewhere = true;
   try {
@@ -203,7 +204,7 @@ uint32_t RegionReader::cie_of(const Block& block) {
     if ((block.flags & kSearchHandler) != 0) cie.augmentation += 'e';
     if ((block.flags & kUnwindHandler) != 0) cie.augmentation += 'u';
     cie.personality_encoding = eh_pe::kIndirect | kWordFromBase;
-    cie.lsda_encoding = kWordFromBase;  // there can be an LSDA: it follows the personality
+    cie.lsda_encoding = kWordFromBase;  // an LSDA may follow the personality
     cie.personality = block.personality;
   }
   CfiState initial;

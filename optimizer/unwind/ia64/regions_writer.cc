@@ -11,7 +11,7 @@
 // was not understood, block and code have stayed, and the entry names the old block.
 //
 // Unwinders look for an entry by binary search, so ranges are sorted by address. They look up
-// return addresses themselves, not minus one: the caller takes care that something is behind a last
+// return addresses themselves, not minus one: the caller ensures that something follows a last
 // call.
 
 #include "optimizer/unwind/ia64/regions_writer.h"

@@ -18,7 +18,7 @@ struct RegionSections {
   std::vector<UnwindFixup> table_fixups;
 };
 
-/// Memory that the table may have.
+/// Memory that the table may use.
 struct TableRoom {
   uint64_t address = 0;  // 8-aligned
   uint64_t size = 0;     // bytes
@@ -26,9 +26,9 @@ struct TableRoom {
 
 /// Lays out the information blocks at `address` (16-aligned), then the table, which goes to `room`
 /// instead where it fits there. `ranges` as in UnwindRequest; they start and end at slots.
-/// Adjoining ranges of one owner start and end, as a whole, at bundles; ranges in an opaque state
-/// are the whole of an entry of the input. Throws Error when a state cannot be expressed, an offset
-/// does not fit, or entries overlap.
+/// Adjoining ranges of one owner start and end, as a whole, at bundles; a range in an opaque state
+/// is a whole entry of the input. Throws Error when a state cannot be expressed, an offset does not
+/// fit, or entries overlap.
 RegionSections write_regions(const UnwindTables& tables, std::span<const UnwindRange> ranges,
                              const RegionBases& bases, uint64_t address,
                              const TableRoom& room = {});

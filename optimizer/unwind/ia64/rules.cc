@@ -1,10 +1,11 @@
 // What libgcc's unwinder assumes of the table of unwind regions (GCC 12).
 //
-// The unwinder looks for the region of a return address by bisection and does not check what it
-// finds. Example: a table that is not sorted hides half of its entries, and an exception that
-// passes through them ends the program.
+// The unwinder looks for the region of a return address by bisection and does not check the result.
+// Example: a table that is not sorted hides half of its entries, and an exception that passes
+// through these regions ends the program.
 //
-// That a call returns into its own region needs to know calls; check/same_program.cc looks at it.
+// Whether a call returns into its own region requires knowledge of calls; check/same_program.cc
+// checks it.
 
 #include <fmt/format.h>
 

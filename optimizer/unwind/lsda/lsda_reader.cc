@@ -7,11 +7,11 @@
 //   types:      ... entry 2, entry 1                       entry n serves filter n > 0
 //   TTBase:     lists of type numbers, each ended by 0     filter -n starts at TTBase + n - 1
 //
-// Only the call sites depend on where code is: they become addresses. Nothing says how long the
+// Only the call sites depend on code addresses, so they become addresses. Nothing says how long the
 // action, type and specification tables are, so all chains are walked to see how far they reach.
 //
-// The file is not trusted: a walk ends where it has been before, and all areas together may use
-// only so many bytes, since a hostile file can make areas overlap.
+// The file is not trusted: a walk ends at a place that it has visited before, and the total size of
+// all areas is limited, since a hostile file can make areas overlap.
 
 #include "optimizer/unwind/lsda/lsda_reader.h"
 
@@ -79,7 +79,8 @@ LsdaReader::Area LsdaReader::read_area(uint64_t address, const Fde& fde) {
   lsda.type_encoding = reader.read<uint8_t>();
   size_t type_base = 0;
   if (lsda.type_encoding != eh_pe::kOmit) {
-    eh_pe::size_of(lsda.type_encoding);  // throws for an unknown format, which nobody could write
+    eh_pe::size_of(lsda.type_encoding);  // throws for an unknown format, which no writer could
+                                         // write
     const uint64_t offset = reader.uleb128();
     if (offset > reader.remaining()) throw Error("a type table lies outside of its section");
     type_base = reader.position() + offset;
@@ -111,9 +112,9 @@ LsdaReader::Area LsdaReader::read_area(uint64_t address, const Fde& fde) {
 }
 
 /// `most_actions`: bytes of the action table, at most. `own_bytes`: up to the next area. Clang's
-/// tables of the parts of a split procedure share their actions, so all but the last say that their
-/// call sites reach over the areas behind. Personality routines stop where what follows the own
-/// call sites is not of this code (libstdc++, eh_personality.cc).
+/// tables of the parts of a split procedure share their actions, so all but the last claim call
+/// sites that reach over the areas after them. Personality routines stop where the data after the
+/// area's own call sites is not for this code (libstdc++, eh_personality.cc).
 void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, const Fde& fde,
                                  uint64_t most_actions, uint64_t own_bytes, Area& area) {
   if (!eh_pe::is_supported(encoding) || encoding > eh_pe::kSdata8)
@@ -138,7 +139,7 @@ void LsdaReader::read_call_sites(ByteReader& reader, uint8_t encoding, const Fde
     } catch (const Error&) {
       readable = false;
     }
-    // Padding to four bytes may stand in front of the next area.
+    // Padding to four bytes may precede the next area.
     constexpr uint64_t kPadding = 3;
     const bool beyond = own_bytes != UINT64_MAX && reader.position() + kPadding >= own_bytes;
     const bool fits = readable && record.start >= previous_end && record.start <= size &&
@@ -171,7 +172,7 @@ LsdaReader::Needs LsdaReader::walk_actions(std::span<const uint8_t> actions, con
       if (filter > 0) needs.type_count = std::max(needs.type_count, static_cast<uint64_t>(filter));
       if (filter < 0) needs.lists.push_back(static_cast<uint64_t>(-(filter + 1)));
       if (displacement == 0) break;
-      // A sum below zero wraps around to beyond the end.
+      // A negative sum wraps around to beyond the end.
       position = place + static_cast<uint64_t>(displacement);
     }
   }

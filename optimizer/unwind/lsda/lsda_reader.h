@@ -16,7 +16,7 @@ class LsdaReader {
  public:
   LsdaReader(const Image& image, PointerReader& pointers, std::vector<Lsda>& lsdas);
 
-  /// Where the areas of the image start: none reaches over the start of another.
+  /// Sets the starts of the image's areas: no area reaches over the start of another.
   void set_starts(std::vector<uint64_t> starts);
   /// Sets `lsda` and `call_sites` of `fde` from the area at `address`. Throws Error when the area
   /// is damaged.
@@ -30,12 +30,12 @@ class LsdaReader {
     uint64_t action = 0;
   };
   struct Area {
-    uint64_t code_size = 0;  // of the FDE that it was read for
+    uint64_t code_size = 0;  // of the FDE for which it was read
     uint32_t lsda = 0;
     std::optional<uint64_t> landing_pad_start;  // absent: the start of the procedure
     size_t first_record = 0, end_record = 0;    // in records_
   };
-  struct Needs {  // what the action chains refer to
+  struct Needs {  // the tables that the action chains refer to
     size_t action_bytes = 0;
     uint64_t type_count = 0;
     std::vector<uint64_t> lists;  // offsets into the specifications
@@ -58,7 +58,7 @@ class LsdaReader {
   std::unordered_map<uint64_t, Area> areas_;  // by address: procedures may share one
   std::vector<Record> records_;
   std::vector<uint64_t> starts_;  // of all areas, ascending
-  std::vector<uint32_t> visits_;  // position -> the last walk that came by
+  std::vector<uint32_t> visits_;  // position -> the last walk that visited it
   uint32_t visit_ = 0;
   uint64_t budget_ = 0;
 };

@@ -1,17 +1,16 @@
 // An LSDA as GCC writes it (see lsda_reader.cc for the layout), one for each FDE.
 //
-// A landing pad is an offset from LPStart, and 0 means "none". As long as all pads lie in the FDE
-// behind its first byte, LPStart is left out and offsets count from the FDE's start. In a split
-// procedure a pad may be the first instruction of a fragment or lie in another fragment: then
+// A landing pad is an offset from LPStart, and 0 means "none". As long as all pads are in the FDE
+// after its first byte, LPStart is left out and offsets count from the FDE's start. In a split
+// procedure a pad may be the first instruction of a fragment or be in another fragment: then
 // LPStart is written, a little before the first pad, so that no offset is 0.
 //
 // Example: a cold fragment at 0x5000 starts with the pad of a call in the hot fragment at 0x1000.
 // The LSDA of the hot fragment has an LPStart a little below 0x5000.
 //
-// An address that no record covers means std::terminate, so ranges without a landing pad have
-// records, too; neighbours with equal records share one. Action offsets stay valid because the
-// action table is kept byte for byte; a fragment that only has cleanups needs no actions and no
-// types.
+// An address that no record covers means std::terminate, so ranges without a landing pad also have
+// records; neighbours with equal records share one. Action offsets stay valid because the action
+// table is kept byte for byte; a fragment with only cleanups needs no actions and no types.
 
 #include "optimizer/unwind/lsda/lsda_writer.h"
 
@@ -44,8 +43,8 @@ void write_padded_uleb128(uint64_t value, size_t size, ByteWriter& out) {
 }  // namespace
 
 uint64_t LsdaWriter::write(const Lsda& lsda, std::span<const UnwindRange> ranges) {
-  // Each of the procedures that share a table gets a copy of it: a hostile image could share a
-  // large table a million times.
+  // Each procedure that shares a table gets a copy of it: a hostile image could share a large table
+  // a million times.
   if (out_.size() > kLargestTables) throw Error("exception tables become too large");
   const uint64_t start = place();
   collect_call_sites(ranges, write_landing_pad_start(ranges));
@@ -117,7 +116,7 @@ void LsdaWriter::collect_call_sites(std::span<const UnwindRange> ranges,
 }
 
 /// The distance to TTBase depends on the padding before the type table, which depends on the size
-/// of the number that holds the distance: the smallest size that fits is taken.
+/// of the number that holds the distance: the smallest size that fits is used.
 void LsdaWriter::write_type_base(const Lsda& lsda) {
   const size_t tables = 1 + uleb128_size(sites_.size()) + sites_.size() + lsda.actions.size();
   const size_t types = lsda.types.size() * eh_pe::size_of(lsda.type_encoding);

@@ -14,7 +14,7 @@ namespace respike {
 class LsdaWriter {
  public:
   /// Areas are written for a section at `address`, which is 4-aligned, or 8-aligned where types
-  /// have 8 bytes. `data_base`: what data-relative types are relative to.
+  /// have 8 bytes. `data_base`: the base of data-relative types.
   explicit LsdaWriter(uint64_t address, std::optional<uint64_t> data_base = std::nullopt)
       : address_(address), data_base_(data_base) {}
 

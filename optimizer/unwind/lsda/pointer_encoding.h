@@ -1,9 +1,9 @@
 #pragma once
 // DW_EH_PE_*: how .eh_frame, .eh_frame_hdr and LSDAs encode a pointer (LSB 5, section 10.5.1).
 //
-// The low four bits are the format of the number, the next three say what it is relative to, and
-// the highest bit says that the result is the address of a word with the pointer. Respike never
-// follows this last indirection: a moved table refers to the same word.
+// The low four bits are the format of the number, the next three give its base, and the highest bit
+// says that the result is the address of a word with the pointer. Respike never follows this last
+// indirection: a moved table refers to the same word.
 //
 // Example: 0x9b is indirect (0x80), relative to the pointer's own place (0x10), 32 bits signed
 // (0x0b).
@@ -66,7 +66,7 @@ inline bool is_supported(uint8_t encoding, bool has_data_base = false) {
          format != 0x08 && format <= kSdata8 && (format <= kUdata8 || format >= kSleb128);
 }
 
-/// The number alone, sign- or zero-extended; what it is relative to is not applied.
+/// The number alone, sign- or zero-extended; its base is not applied.
 inline uint64_t read_number(ByteReader& reader, uint8_t encoding) {
   switch (encoding & kFormatMask) {
     case kAbsolute:
@@ -127,7 +127,7 @@ inline void write_number(ByteWriter& out, uint8_t encoding, uint64_t number) {
   if (!fits) throw Error("an address in the new unwind tables is out of reach of its encoding");
 }
 
-/// The number that stands for `address` when it is written at `place`. 0 is "none" and stays 0.
+/// The number that encodes `address` when it is written at `place`. 0 is "none" and stays 0.
 inline uint64_t number_of(uint8_t encoding, uint64_t address, uint64_t place,
                           std::optional<uint64_t> data_base = std::nullopt) {
   if (!is_supported(encoding, data_base.has_value()))

@@ -1,7 +1,7 @@
-// Pointers in unwind tables are pc-relative as a rule, so contents alone give their value. Absolute
+// Pointers in unwind tables are usually pc-relative, so contents alone give their value. Absolute
 // words in a position-independent image are completed by the dynamic linker: their value is the
-// addend of a dynamic relocation without a symbol (every ELF machine's RELATIVE), or the value of a
-// symbol that the image itself defines.
+// addend of a dynamic relocation without a symbol (RELATIVE, on every ELF machine), or the value of
+// a symbol that the image itself defines.
 
 #include "optimizer/unwind/lsda/pointers.h"
 

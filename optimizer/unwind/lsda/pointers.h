@@ -13,13 +13,13 @@ namespace respike {
 
 class PointerReader {
  public:
-  /// `data_base`: what data-relative pointers are relative to; without it they are not understood.
+  /// `data_base`: the base of data-relative pointers; without it they are not understood.
   explicit PointerReader(const Image& image, std::optional<uint64_t> data_base = std::nullopt)
       : image_(image), data_base_(data_base) {}
 
   /// Reads a pointer of `encoding` at the cursor, which is at address `place`. The result is the
-  /// address before an indirection; 0 when the pointer is null. Throws Error for encodings that
-  /// are not understood and for words that only the dynamic linker knows.
+  /// address before an indirection; 0 when the pointer is null. Throws Error for encodings that are
+  /// not understood and for words whose value only the dynamic linker knows.
   uint64_t read(ByteReader& reader, uint8_t encoding, uint64_t place);
 
  private:

@@ -1,3 +1,14 @@
+// Reads and writes the entries of a function table (PE/COFF specification of 2000, section 6.5):
+// five addresses each, of 4 bytes, or of 8 in PE32+. Zeros pad the table, and readers skip them.
+//
+// A scope table, the data of most exception handlers, is a count and records of four addresses: the
+// begin and end of a __try, its handler or filter, and the target to continue at (0 for code that
+// runs finally). It counts as understood only if all of its records are in the procedure and each
+// handler is code, or the number 1, "every exception".
+//
+// Example: {0x401000, 0x401020, 1, 0x401040} catches every exception of 0x401000 to 0x401020 and
+// continues at 0x401040.
+
 #include "optimizer/unwind/pdata/entries.h"
 
 #include <algorithm>
@@ -31,7 +42,7 @@ std::vector<Entry> read_entries(const Image& image) {
 
 bool has_scope_table(const Image& image, const Entry& entry) {
   constexpr uint64_t kMostRecords = 4096;
-  constexpr uint64_t kEveryException = 1;  // in the place of a filter
+  constexpr uint64_t kEveryException = 1;  // instead of a filter
   const uint64_t field = field_size(image);
   const Section* section = image.section_at(entry.handler_data);
   if (entry.handler == 0 || section == nullptr || section->executable()) return false;

@@ -1,31 +1,32 @@
 // The function table: which code is a procedure, and where its prolog ends.
 //
 // Windows NT's unwinders for RISC machines have no description of frames. They read the code of the
-// prolog: what its instructions did is undone, the last one first. So the unwind state at a place
-// is the list of the prolog's instructions that have run: none at the entry, one behind the first
-// instruction, all of them behind the prolog. States are lists of words. Instructions that do not
-// concern the frame, which compilers move into prologs, are left out.
+// prolog and undo its instructions, the last one first. So the unwind state at a place is the list
+// of the prolog's instructions that have run: none at the entry, one after the first instruction,
+// all of them after the prolog. States are lists of words. Instructions that do not concern the
+// frame, which compilers move into prologs, are left out.
 //
 //   f: lda sp,-16(sp)     state {}
 //      stq ra,0(sp)       state {lda}
 //      bsr ra,g           state {lda, stq}, from here on
 //
-// Each contiguous piece of the output gets an entry of its own. The piece with the entry has the
-// prolog; each other piece gets a copy of the prolog in front (transform/prolog_copies.h), which
-// nobody executes, but which unwinders read. So every entry is an ordinary one. (The calling
-// standard has secondary entries for parts of procedures; their encoding was not at hand.)
+// Each contiguous piece of the output gets an entry of its own. The piece with the procedure's
+// entry has the prolog; each other piece gets a copy of the prolog before it
+// (transform/prolog_copies.h). A copy is never executed; only unwinders read it. So every entry is
+// an ordinary one. (The calling standard has secondary entries for parts of procedures; their
+// encoding was not at hand.)
 //
 // An entry may name an exception handler, and data for the handler: usually a scope table, the
 // ranges of __try. Ranges would be taken apart, so the procedure stays, and its handler stays; the
-// filters may move. The handler is the personality of the entry's CIE, the address of the data is
-// in the CIE's initial instructions.
+// filters may move. The handler is the personality of the entry's CIE, and the address of the data
+// is in the CIE's initial instructions.
 //
 // Entries with other data for a handler, or with flags in the lowest bits of addresses, are opaque:
 // their procedures stay, and so do the entries.
 //
 // Sources: PE/COFF specification of 2000, section 6.5; Windows NT for Alpha Systems Calling
 // Standard, sections 3.2.6 and 8.1; an object of Microsoft's compiler of 1996, in which the end of
-// the prolog is the first instruction behind it.
+// the prolog is the first instruction after it.
 
 #include "optimizer/unwind/pdata/pdata.h"
 
@@ -53,8 +54,8 @@ bool is_used_by(const Image& image) {
          image.section_named(pdata::kSection) != nullptr;
 }
 
-/// Whether an instruction of a prolog says something about the frame: a store, or something that
-/// reads or writes the stack pointer, the frame pointer or the return address. Compilers move other
+/// Whether an instruction of a prolog concerns the frame: a store, or an instruction that reads or
+/// writes the stack pointer, the frame pointer or the return address. Compilers move other
 /// instructions into prologs, among them halves of addresses, which change when code moves.
 bool concerns_frame(uint32_t word) {
   constexpr uint32_t kFramePointer = 15, kReturnAddress = 26, kStackPointer = 30;
@@ -98,7 +99,7 @@ class Reader {
       end = entry.last();
       add(entry);
     }
-    (void)unreadable;  // what is not understood is an opaque state
+    (void)unreadable;  // descriptions that are not understood are opaque states
     return std::move(input_);
   }
 
@@ -114,7 +115,7 @@ class Reader {
     return known->second;
   }
 
-  /// The CIE of an entry's handler; the first one stands for none.
+  /// The CIE of an entry's handler; the first CIE stands for no handler.
   uint32_t cie_of(const Entry& entry) {
     if (entry.handler == 0 && entry.handler_data == 0) return 0;
     const auto [known, fresh] = cies_.try_emplace(std::pair(entry.handler, entry.handler_data),
@@ -206,7 +207,7 @@ class EntryMaker {
     prolog_ = words;
   }
 
-  /// Whether the range belongs to the last entry. Notes where the prolog of that entry ends.
+  /// Whether the range belongs to the last entry. Notes the end of that entry's prolog.
   bool goes_on(const UnwindRange& range, const Words& words) {
     if (!is_open_ || range.owner != owner_) return false;
     Entry& last = entries_.back();
@@ -219,7 +220,7 @@ class EntryMaker {
     return true;
   }
 
-  /// Code that stays keeps its entries, whatever they are, as far as no other code follows.
+  /// Code that stays keeps its entries, even opaque ones, as far as no other code follows.
   void keep(const UnwindRange& range) {
     auto entry = std::ranges::upper_bound(old_, range.start, {}, &Entry::first);
     if (entry != old_.begin()) --entry;
@@ -250,10 +251,10 @@ class EntryMaker {
   const UnwindRequest& request_;
   std::vector<Entry> old_;
   std::vector<Entry> entries_;
-  uint64_t kept_ = UINT64_MAX;  // where the last entry that was kept begins
-  bool is_open_ = false;        // the last entry may go on
+  uint64_t kept_ = UINT64_MAX;  // the start of the last entry that was kept
+  bool is_open_ = false;        // the last entry may continue
   uint32_t owner_ = 0;          // of the last entry
-  Words prolog_;                // of the last entry, as far as it was seen
+  Words prolog_;                // of the last entry, as far as it is known
 };
 
 std::vector<NewUnwindTable> write(const UnwindRequest& request) {
