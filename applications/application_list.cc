@@ -1,4 +1,4 @@
-// Lists applications and their images, for tables and a GUI.
+// Lists applications and their images, for tables of the command line and the manager.
 
 #include <fmt/format.h>
 

@@ -1,16 +1,16 @@
-// Running an application in its mode, and collecting what its runs left.
+// Running an application in its mode, and collecting the results of its runs.
 //
 // A start must be fast. So `run` reads a file, also a file of the image store, only when its size,
 // times or inode changed, and leaves new contents to other commands: an image that changed, or
-// whose version is damaged, runs as it is. `run` reads the first bytes of every image to check its
+// whose version is damaged, runs unchanged. `run` reads the first bytes of every image to check its
 // machine. It also leaves merging to other commands until 100 counter files wait, since runs alone
-// shall not fill the disk; of many runs at the same time only one merges.
+// must not fill the disk; if many runs start at the same time, only one of them merges.
 //
 // In the modes original and optimized this process becomes the program, unless the guard watches
-// (guarding.cc). In mode instrumented the program is a child of this process, which notes how the
-// program ended: in a symbolic link, which is made in one step. Example:
-// `ended/4711.1700000000123456789 -> exited 0` (process number and nanoseconds). The next command
-// that collects takes the note into the database.
+// (guarding.cc). In mode instrumented the program is a child of this process, which records how the
+// program ended in a symbolic link, made in one step. Example: `ended/4711.1700000000123456789 ->
+// exited 0` (process number and nanoseconds). The next command that collects takes the note into
+// the database.
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -47,7 +47,7 @@ constexpr const char* kAttendant = "attendant";  // folder of its socket
 constexpr int kManyFiles = 100;                  // counter files that are merged before more come
 
 /// Whether this process is in a user namespace that does not know all users: the owners of their
-/// files seem to be nobody.
+/// files appear as user `nobody`.
 bool users_are_hidden() {
   std::ifstream map("/proc/self/uid_map");
   uint64_t known = 0;
@@ -63,7 +63,7 @@ std::string describe(int status) {
 
 }  // namespace
 
-/// Files that were set aside do not count.
+/// Files that were set aside are not counted.
 bool many_files_wait(const fs::path& spool) {
   int files = 0;
   std::error_code error;
@@ -75,20 +75,20 @@ bool many_files_wait(const fs::path& spool) {
   return false;
 }
 
-/// The registered build that the file of an image is. A file that was only touched or copied anew
-/// is found by its contents, and its new identity is noted.
+/// The registered build of an image's file. A file that was only touched or copied again is found
+/// by its contents, and its new identity is recorded.
 std::optional<BuildRow> Environment::known_build(const ImageRow& image) {
   const FileIdentity identity = file_identity(image.path);
   if (auto build = database_.find_build(image.id, identity)) return build;
   const auto build = database_.find_build(image.id, content_hash(read_file(image.path)));
   if (build) try {
       database_.set_file_identity(build->id, identity);
-    } catch (const Error&) {  // the note only saves time: the program runs without it
+    } catch (const Error&) {  // the record only saves time: the program runs without it
     }
   return build;
 }
 
-/// The file of the store to run in the place of an image; nullopt when there is none, or, with a
+/// The file of the store to run in place of an image; nullopt when there is none, or, with a
 /// warning, when the file cannot be used.
 std::optional<fs::path> Environment::version_of(const ImageRow& image, DerivedKind kind,
                                                 const std::function<void(std::string)>& warn) {
@@ -123,9 +123,10 @@ std::optional<fs::path> Environment::version_of(const ImageRow& image, DerivedKi
   return file;
 }
 
-/// Why versions are not run: whoever can write to the database or to its folders decides what runs
-/// in the place of programs. A sentence; nullopt: nobody else can. What is beside the versions in
-/// the store decides, not each version: all are made and owned alike, and known by inode and times.
+/// Why versions are not run, a sentence: another user may write to the database or to its folders,
+/// and could so decide what runs in place of programs. nullopt: only this user can. The folders of
+/// the store decide, not each version: all versions are made with the same owner and mode, and
+/// known by inode and times.
 std::optional<std::string> Environment::why_distrusted() const {
   const uid_t own = geteuid();
   const fs::path database = fs::absolute(database_.path());
@@ -134,10 +135,11 @@ std::optional<std::string> Environment::why_distrusted() const {
     struct stat status {};
     if (stat(path.c_str(), &status) != 0) continue;
     const bool around = path == database.parent_path();
-    // Where names can be removed by their owners alone, as in /tmp, anybody may make others.
+    // The surrounding folder may be open to all if it is sticky, like /tmp: there only owners can
+    // remove names.
     if ((status.st_mode & S_IWOTH) != 0 && !(around && (status.st_mode & S_ISVTX) != 0))
       return fmt::format("everybody may write to {} (chmod o-w)", path.string());
-    // Whoever owns the folder around can put other files there, but only files of his own.
+    // The owner of the surrounding folder can put other files there, but only files of his own.
     constexpr uid_t kNobody = 65534;
     if (!around && status.st_uid != own && status.st_uid != 0 &&
         !(status.st_uid == kNobody && users_are_hidden()))
@@ -146,17 +148,17 @@ std::optional<std::string> Environment::why_distrusted() const {
   return std::nullopt;
 }
 
-/// The substitutions of the application's mode. Images that cannot be substituted run as they are.
+/// The substitutions of the application's mode. Images that cannot be substituted run unchanged.
 std::vector<Substitution> Environment::substitutions(const ApplicationRow& application,
                                                      const RunOptions& options) {
   std::vector<Substitution> result;
   const Mode mode = application.mode;
   const DerivedKind kind =
       mode == Mode::instrumented ? DerivedKind::instrumented : DerivedKind::optimized;
-  bool explained = false;  // why the program itself runs as it is
+  bool explained = false;  // why the program itself runs unchanged
   Role role = Role::main;
   const auto warn = [&](const std::string& text) {
-    // An opened library gets its version when it is opened.
+    // An opened library gets its version at the time it is opened.
     if (options.warn && !(role == Role::opened && mode == Mode::instrumented)) options.warn(text);
     if (role == Role::main) explained = true;
   };
@@ -173,7 +175,7 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
     if (is_substituted(image.path)) {
       warn(fmt::format("{} is not substituted: {}", image.path, kHiddenByRun));
     } else if (mode != Mode::original && image.optimizable && fs::exists(image.path, error)) {
-      // By now a link may lead to the file of another image, which has one substitute only.
+      // A link may lead to the file of another image by now; each file has only one substitute.
       if (!files.insert(fs::canonical(image.path, error)).second) continue;
       if (const auto file = version_of(image, kind, warn)) result.push_back({image.path, *file});
     }
@@ -183,7 +185,7 @@ std::vector<Substitution> Environment::substitutions(const ApplicationRow& appli
   return result;
 }
 
-/// The application's images that run as they are beside these substitutes.
+/// The application's images that run unchanged beside these substitutes.
 std::vector<fs::path> Environment::unchanged_images(
     const ApplicationRow& application, const std::vector<Substitution>& substitutions) const {
   std::vector<fs::path> unchanged;
@@ -265,8 +267,8 @@ ProgramEnd Environment::run(const std::string& name, const RunOptions& options) 
   return end;
 }
 
-/// Notes how the program was run, so that a window can offer the same. The program has ended by
-/// then, and need not wait. Ignores errors.
+/// Records how the program was run, so that the manager can offer the same run. The program has
+/// ended by then, and does not wait for this. Ignores errors.
 void Environment::note_run(const ApplicationRow& application,
                            const std::vector<std::string>& arguments) try {
   LastRun run;
@@ -284,10 +286,10 @@ void Environment::note_run(const ApplicationRow& application,
   }
   const auto last = database_.last_run(application.id);
   if (!last || !same_work(*last, run)) database_.put_last(application.id, run);
-} catch (const std::exception&) {  // also of the file system
+} catch (const std::exception&) {  // including errors of the file system
 }
 
-/// Says which optimized libraries a program does not load, because LD_LIBRARY_PATH leads it to
+/// Warns of optimized libraries that a program does not load because LD_LIBRARY_PATH leads to
 /// others.
 void Environment::warn_of_others(const ApplicationRow& application, const Launch& launch,
                                  const std::function<void(std::string)>& warn) const {
@@ -296,7 +298,7 @@ void Environment::warn_of_others(const ApplicationRow& application, const Launch
   std::string path = present == nullptr ? "" : present;
   for (const std::string& each : launch.environment)
     if (each.starts_with(kVariable)) path = each.substr(kVariable.size());
-  if (path.empty()) return;  // as it was at `register`
+  if (path.empty()) return;  // unchanged since `register`
   for (const auto& [registered, loaded] : loaded_instead(application, launch.program, path))
     if (std::ranges::any_of(launch.substitutions,
                             [&](const Substitution& s) { return s.original == registered; }))
@@ -305,7 +307,7 @@ void Environment::warn_of_others(const ApplicationRow& application, const Launch
 }
 
 /// Merges when so many counter files wait that they might fill the disk one day. A disk that is
-/// full already keeps no program from starting.
+/// already full does not keep programs from starting.
 void Environment::merge_if_many(const std::function<void(std::string)>& warn) {
   if (access_ == Access::read || !many_files_wait(database_.spool())) return;
   try {
@@ -316,7 +318,7 @@ void Environment::merge_if_many(const std::function<void(std::string)>& warn) {
   }
 }
 
-/// Ignores errors: the run counts all the same, its end is unknown.
+/// Ignores errors: the run counts nevertheless, only its end is unknown.
 void Environment::note_end(const fs::path& files, const ProgramEnd& end) {
   const fs::path folder = files / kEnds;
   std::error_code ignored;
@@ -346,7 +348,8 @@ MergeResult Environment::collect() {
   return collect(true);
 }
 
-/// `snapshots`: also merges counts of processes that still run, which takes as long every time.
+/// `snapshots`: also merges counts of processes that still run, which takes the full time on every
+/// call.
 MergeResult Environment::collect(bool snapshots) {
   if (access_ == Access::read) return {};
   make_paths_canonical();
@@ -361,7 +364,8 @@ MergeResult Environment::collect(bool snapshots) {
   MergeResult result;
   if (!ends.empty() || anything_to_merge(database_))
     result = merge_spool(database_, options, warnings_);
-  if (snapshots || result.left == 0)  // else a file that was left alone may need its note later
+  if (snapshots || result.left == 0)  // otherwise a file that was left alone may need its note
+                                      // later
     for (const auto& [path, end] : ends) unlink(path.c_str());
   for (const ApplicationRow& application : database_.applications()) {
     try {
@@ -374,8 +378,8 @@ MergeResult Environment::collect(bool snapshots) {
   return result;
 }
 
-/// False when another process has forgotten the application meanwhile, and perhaps pruned its
-/// images and registered the program anew.
+/// False when another process has forgotten the application in the meantime, and perhaps pruned its
+/// images and registered the program again.
 bool Environment::is_registered(const ApplicationRow& application) const {
   const auto now = database_.find_application(application.name);
   return now && now->id == application.id && now->main_image == application.main_image;

@@ -1,17 +1,18 @@
-// What the attendant of programs does (tas/attendant.h): merges counter files, makes versions of
-// libraries that programs open, notes how programs end, and says how many runs a command counted.
+// The duties of the attendant of programs (tas/attendant.h): it merges counter files, makes
+// versions of libraries that programs open, notes how programs end, and reports how many runs a
+// command counted.
 //
-// A test-suite may start a program so often that counter files fill the disk. So the attendant of a
-// command merges them whenever a hundred wait. What is left at the end, the next command of Respike
-// merges.
+// A test suite may start a program so often that counter files fill the disk. So the attendant of a
+// command merges the files whenever a hundred wait. The next command of Respike merges the files
+// that are left at the end.
 //
-// The attendant does not touch the database itself: what SQLite knows of it belongs to the process
-// that opened it. It calls `respike attend` for each piece of work. Example: a program opens
-// /usr/lib/app/plugin.so, which Respike has never seen. `respike --db X.db attend opened 3
+// The attendant does not touch the database itself: SQLite's state of an open database belongs to
+// the process that opened it. It calls `respike attend` for each piece of work. Example: a program
+// opens /usr/lib/app/plugin.so, which Respike has never seen. `respike --db X.db attend opened 3
 // /usr/lib/app/plugin.so TIME` registers and instruments the library, if it is older than TIME, and
-// prints its path and that of its version; the attendant mounts it.
+// prints the path of the library and the path of its version; the attendant mounts the version.
 //
-// What such a command has to tell the user waits in the file `messages`, which the next command
+// Messages of such a command for the user wait in the file `messages`, which the next command
 // prints.
 
 #include <fcntl.h>
@@ -44,9 +45,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kMessages = "messages";
-constexpr const char* kNoting = "noting";  // a folder of files that attendants lock
+constexpr const char* kNoting = "noting";  // folder of the files that attendants lock
 
-/// Calls `respike --db DATABASE WORDS...`; returns what it printed. `waits`: for its end, too.
+/// Calls `respike --db DATABASE WORDS...` and returns its output. `waits`: also waits for its end.
 std::string call_respike(const fs::path& database, std::vector<std::string> words,
                          bool waits = true) {
   words.insert(words.begin(), {"respike", "--db", database.string()});
@@ -74,20 +75,20 @@ std::string call_respike(const fs::path& database, std::vector<std::string> word
   return text;
 }
 
-/// The name of the file that the attendant of a command locks: the command's process, when that was
-/// made, and where its number is valid.
+/// The name of the file that the attendant of a command locks: the number of the command's process,
+/// the time when the process started, and the namespace in which the number is valid.
 std::string noting_name(pid_t command) {
   return fmt::format("{}-{}-{}", command, start_ticks(command), inode_of("/proc/self/ns/pid"));
 }
 
-/// Whether the command that a name is of has ended; no for commands of other namespaces.
+/// Whether the command that a file is named for has ended; false for commands of other namespaces.
 bool has_ended(const std::string& name) {
   const pid_t command = std::atoi(name.c_str());
   const bool same_space = name.ends_with(fmt::format("-{}", inode_of("/proc/self/ns/pid")));
   return same_space && name != noting_name(command);
 }
 
-/// Locks the file of a command's attendant; -1: this is not possible.
+/// Locks the file of a command's attendant; -1: the lock is not possible.
 int lock_noting(const fs::path& folder, pid_t command) {
   std::error_code error;
   fs::create_directory(folder, error);
@@ -97,14 +98,14 @@ int lock_noting(const fs::path& folder, pid_t command) {
     const int file = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
     struct stat status {};
     if (file < 0) return -1;
-    // Whoever found it free for a moment has removed it.
+    // A process that saw the file unlocked for a moment may have removed it: then try again.
     if (flock(file, LOCK_SH) == 0 && fstat(file, &status) == 0 && status.st_nlink > 0) return file;
     close(file);
   }
   return -1;
 }
 
-/// The hash by which the audit module and the emulator of Itanium name the note about a path.
+/// The name that the audit module and the Itanium emulator give the note about a path: a hash.
 std::string note_name(const fs::path& path) {
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   for (const char byte : path.native()) hash = (hash ^ uint8_t(byte)) * 0x100000001b3u;
@@ -112,7 +113,7 @@ std::string note_name(const fs::path& path) {
 }
 
 /// Notes in the folder that a library is left alone as long as it has this size and time, so that
-/// nobody asks for it.
+/// programs do not ask for it.
 void note_left(const fs::path& folder, const fs::path& asked, const fs::path& file) {
   struct stat status {};
   if (stat(file.c_str(), &status) != 0) return;
@@ -135,8 +136,8 @@ Counters counters_of(const std::string& options) {
 
 }  // namespace
 
-/// Starts an attendant for this process. `merges`: merges counter files, too. `report`: ends the
-/// command's output (Duties::report).
+/// Starts an attendant for this process. `merges`: the attendant also merges counter files.
+/// `report`: ends the command's output (Duties::report).
 Attendant Environment::start_attendant(bool merges, std::function<void()> report,
                                        std::map<FileKey, AnnouncedEnd> guarded) const {
   const fs::path database = fs::absolute(database_.path()), spool = fs::absolute(database_.spool()),
@@ -197,7 +198,7 @@ std::optional<Substitution> Environment::version_of_opened(Id number, const fs::
       nanoseconds(status.st_ctim) >= before)
     return std::nullopt;
   try {
-    // By another name the dynamic linker would find another inode, and load the library twice.
+    // Under another name the dynamic linker would find another inode, and load the library twice.
     if (status.st_nlink > 1) {
       note_left(notes_folder(*application), library, path);
       return std::nullopt;
@@ -207,26 +208,26 @@ std::optional<Substitution> Environment::version_of_opened(Id number, const fs::
       return usable.empty() ? std::nullopt : std::optional(usable.front());
     }
     note_left(notes_folder(*application), library, path);
-  } catch (const std::exception& failure) {  // it may pass: the next program asks again
+  } catch (const std::exception& failure) {  // may be temporary: the next program asks again
     leave_message(
         fmt::format("{} opened {} as it is: {}", application->name, path.string(), failure.what()));
   }
   return std::nullopt;
 }
 
-/// The instrumented version of a file that a program is about to open; nullopt: this file has none
-/// and cannot get one.
+/// The instrumented version of a file that a program is about to open; nullopt: the file has no
+/// such version and cannot get one.
 std::optional<Substitution> Environment::version_or_reason(const ApplicationRow& application,
                                                            const Platform& platform,
                                                            const fs::path& path) {
   if (auto ready = instrumented_version(application, path)) return ready;
-  // What the dynamic linker only looks at: libraries of other machines, linker scripts.
+  // Files that the dynamic linker only inspects: libraries of other machines, linker scripts.
   try {
     if (!is_for(read_loader_view(path).machine, platform)) return std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
   }
-  // One at a time: many processes may open the library at once, and it is made once.
+  // One process at a time: many may open the library at once, but it is made once.
   const FileLock alone(database_.files() / "opening", FileLock::Wait::yes);
   if (auto ready = instrumented_version(application, path)) return ready;
   std::optional<ImageRow> known;
@@ -246,7 +247,8 @@ std::optional<Substitution> Environment::version_or_reason(const ApplicationRow&
   ImageRow image = known ? *known : database_.image(add_opened(application, path));
   const auto build = refresh(image);
   if (!build) {
-    // Of the system's libraries nobody expects more, and nobody can do anything about it.
+    // For a library of the system no message: the user expects no version of it and cannot change
+    // it.
     if (!is_system_library(image))
       leave_message(fmt::format("{} loaded {}: it belongs to the application now, but {}",
                                 application.name, path.string(), image.reason));
@@ -263,7 +265,7 @@ std::optional<Substitution> Environment::version_or_reason(const ApplicationRow&
   return instrumented_version(application, path);
 }
 
-/// The version of an opened library that there is already, and that fits the file.
+/// The existing version of an opened library, if it fits the file.
 std::optional<Substitution> Environment::instrumented_version(const ApplicationRow& application,
                                                               const fs::path& path) {
   for (const ApplicationImage& used : database_.images_of(application.id)) {
@@ -281,7 +283,7 @@ void Environment::tell_of_opened() {
   if (opened_) tell_sessions();
 }
 
-/// Waits until the attendants of commands that have ended have noted what they saw last.
+/// Waits until the attendants of ended commands have written their last notes.
 void Environment::wait_for_notes() const {
   std::error_code error;
   for (const auto& file : fs::directory_iterator(database_.files() / kNoting, error)) {
@@ -305,7 +307,7 @@ void Environment::leave_message(const std::string& text) const {
   close(file);
 }
 
-/// Tells what commands of the attendant had to tell.
+/// Passes the messages of the attendant's commands to the user.
 void Environment::take_messages() {
   const fs::path path = database_.files() / kMessages;
   const fs::path taken = fmt::format("{}.{}", path.string(), getpid());

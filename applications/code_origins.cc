@@ -1,10 +1,9 @@
-// Follows the rewriting of an image (optimizer/replay/rewritten.h), which proves which block of the
-// original each piece of the version's code runs, wherever it stands: in the place of its
-// procedure, in an added segment, in the hot part of a procedure that was split. Code that no block
-// of the original stands for, such as stubs between far pieces, has the name that the version gives
-// it.
+// Follows the rewriting of an image (optimizer/replay/rewritten.h), which proves for each piece of the
+// version's code which block of the original it runs, wherever the piece stands: in place of its
+// procedure, in an added segment, in the hot part of a split procedure. Code that corresponds to no
+// block of the original, such as stubs between far pieces, has the version's own name for it.
 //
-// Example: `sum` at 0x1000 of the original; in the version its loop stands at 0x9000, its rare
+// Example: `sum` is at 0x1000 in the original; in the version its loop is at 0x9000 and its rare
 // error path at 0x20040. in_original(0x1000), in_optimized(0x9000) and in_optimized(0x20040) are
 // "sum".
 
@@ -22,7 +21,7 @@
 namespace respike {
 namespace {
 
-/// The names of a program's procedures, told apart by address where several share a name.
+/// The names of a program's procedures; those that share a name are distinguished by address.
 std::vector<std::string> names_of(const Program& program) {
   std::map<std::string_view, int> times;
   for (const Procedure& procedure : program.procedures) ++times[procedure.name];
@@ -41,7 +40,7 @@ CodeOrigins::CodeOrigins(const std::filesystem::path& original,
     : before_(read_image(original)), after_(read_image(optimized)) {
   const Image before = read_image(original), after = read_image(optimized);
   try {
-    Diagnostics known;  // registering has told of opaque procedures
+    Diagnostics known;  // registering has reported opaque procedures
     const RewrittenProgram both = follow_rewriting(before, after, nullptr, known);
     const std::vector<std::string> names = names_of(both.before), added = names_of(both.after);
     for (const CodeRange& range : both.before.ranges)

@@ -1,6 +1,6 @@
 #pragma once
-// The procedures of an image, and where the code of an optimized version of it comes from: the same
-// name for the code of a procedure before and after, so that cycles of both can be compared.
+// The procedures of an image, and the origin of the code of its optimized version: code of a
+// procedure has the same name before and after, so that the cycles of both can be compared.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,8 +14,8 @@ namespace respike {
 
 class CodeOrigins {
  public:
-  /// `optimized`: the file of the version. Warns when the version cannot be followed, and goes by
-  /// the symbols of both then. Throws Error when a file cannot be read.
+  /// `optimized`: the file of the version. When the version cannot be followed, warns and uses the
+  /// symbols of both files. Throws Error when a file cannot be read.
   CodeOrigins(const std::filesystem::path& original, const std::filesystem::path& optimized,
               Diagnostics& diagnostics);
 

@@ -1,12 +1,13 @@
-// Any command, below which the programs of applications run in the modes of their applications.
+// Runs any command; below it, the programs of applications run in the modes of their applications.
 //
-// Example: `respike exec gzip -- make check`. The makefile knows nothing of Respike, but whenever
-// some process below it executes gzip, gzip's version of the application's mode runs and is
-// counted. This process becomes the command, so nobody is between the command and who started it.
+// Example: `respike exec gzip -- make check`. The makefile does not mention Respike, but whenever a
+// process below it executes gzip, the version of gzip for the application's mode runs and is
+// counted. This process becomes the command, so there is no extra process between the command and
+// its parent.
 //
-// Beside the command is an attendant until the command ends (attending.cc). When something was to
-// be counted, the attendant ends the command's output with how many runs were: training can miss
-// what it should train, for example a test-suite that starts its programs below valgrind, or
+// An attendant runs beside the command until the command ends (attending.cc). If an application is
+// instrumented, the attendant ends the command's output with the number of counted runs: training
+// can miss its program, for example when a test suite starts its programs under valgrind, or
 // installs copies of them first.
 
 #include <fmt/format.h>
@@ -42,7 +43,7 @@ bool is_foreign(const fs::path& image) {
   return platform != nullptr && !platform->native();
 }
 
-/// Tells something to processes that this process has forked before.
+/// A flag that this process sets for processes that it has forked before.
 class SharedFlag {
  public:
   SharedFlag() {
@@ -66,7 +67,7 @@ class SharedFlag {
 };
 
 /// The process and the time in nanoseconds since 1970 in the name of a counter file,
-/// "prog.4711.17d5a0f3c2b10000.counts"; nullopt: the name is another one.
+/// "prog.4711.17d5a0f3c2b10000.counts"; nullopt: the name has another form.
 std::optional<std::pair<uint64_t, uint64_t>> run_of(const fs::path& file) {
   const std::string time = file.stem().extension(), process = file.stem().stem().extension();
   if (file.extension() != ".counts" || time.size() < 2 || process.size() < 2) return std::nullopt;
@@ -82,13 +83,13 @@ std::optional<std::pair<uint64_t, uint64_t>> run_of(const fs::path& file) {
 
 }  // namespace
 
-/// The programs of an application and what is to be seen in the place of their images.
+/// The programs of an application and the substitutes of their images.
 std::vector<InterceptedProgram> Environment::interceptions(const ApplicationRow& application,
                                                            const RunOptions& options) {
   std::vector<InterceptedProgram> programs;
   if (application.mode == Mode::original) return programs;
   require_one_machine(application);
-  // The records come first: when a file is replaced while this goes on, they do not fit it.
+  // The records are read first: they do not fit a file that is replaced in the meantime.
   std::map<fs::path, std::string> records;
   std::vector<fs::path> mains;
   for (const ApplicationImage& used : database_.images_of(application.id)) {
@@ -142,7 +143,7 @@ std::vector<InterceptedProgram> Environment::interceptions(const ApplicationRow&
   return programs;
 }
 
-/// What is to be seen in the place of a library's images whoever loads them; nothing if the
+/// The substitutes of a library's images, for every program that loads them; empty if the
 /// application has programs.
 std::vector<InterceptedLibrary> Environment::intercepted_libraries(
     const ApplicationRow& application, const RunOptions& options) {
@@ -155,7 +156,7 @@ std::vector<InterceptedLibrary> Environment::intercepted_libraries(
   require_one_machine(application);
   const Platform* platform =
       find_platform(machine_of(database_.image(application.main_image).path));
-  std::map<fs::path, std::string> records;  // they come first, as above
+  std::map<fs::path, std::string> records;  // read first, as above
   std::error_code error;
   for (const ApplicationImage& used : images)
     if (used.image.optimizable && fs::exists(used.image.path, error))
@@ -166,8 +167,8 @@ std::vector<InterceptedLibrary> Environment::intercepted_libraries(
   return libraries;
 }
 
-/// Enters a session of the applications (none: of all), with an attendant. `report`: called when
-/// the command has ended (Duties::report).
+/// Enters a session of the applications (empty: of all applications), with an attendant. `report`:
+/// called when the command has ended (Duties::report).
 void Environment::intercept(std::vector<InterceptedProgram> programs,
                             const std::vector<int>& applications,
                             std::vector<InterceptedLibrary> libraries,
@@ -180,7 +181,7 @@ void Environment::intercept(std::vector<InterceptedProgram> programs,
   if (!problem.empty() && warn) warn(problem);
   try {
     note_session(sessions_folder(), interception.folder(), applications);
-  } catch (const Error& error) {  // commands below `exec` need not be told of changes
+  } catch (const Error& error) {  // commands below `exec` need no notice of changes
     if (applications.empty()) throw;
     if (warn) warn(error.what());
   }
@@ -208,7 +209,7 @@ void Environment::exec(const std::vector<std::string>& names, const RunOptions& 
       programs.push_back(std::move(program));
     }
   }
-  // Foreign programs, also originals, need rules to be executed at all.
+  // Programs of foreign machines, including originals, need rules to be executed at all.
   SharedFlag failed;
   std::function<void()> report;
   if (!counted.empty())
@@ -225,8 +226,8 @@ void Environment::exec(const std::vector<std::string>& names, const RunOptions& 
   }
 }
 
-/// The runs of an image's builds that started since: merged ones, and files that wait. Files first:
-/// meanwhile another process may merge them.
+/// The number of runs of an image's builds that started since a moment: merged runs and waiting
+/// files. Files are counted first: another process may merge them in the meantime.
 uint64_t Environment::runs_since(Id image, uint64_t moment) const {
   std::set<std::tuple<Id, uint64_t, uint64_t>> runs;  // build, process, start
   for (const BuildRow& build : database_.builds(image)) {
@@ -235,7 +236,7 @@ uint64_t Environment::runs_since(Id image, uint64_t moment) const {
       if (const auto run = run_of(file.path().filename()); run && run->second >= moment)
         runs.emplace(build.id, run->first, run->second);
     for (const RunRow& run : database_.runs(build.id)) {
-      if (run.started < moment) break;  // the latest ones come first
+      if (run.started < moment) break;  // the latest runs come first
       runs.emplace(build.id, run.process_id, run.started);
     }
   }
@@ -248,7 +249,7 @@ std::vector<CountedRuns> Environment::counted_since(const std::vector<Id>& appli
   for (const ApplicationRow& application : database_.applications()) {
     if (std::ranges::find(applications, application.id) == applications.end()) continue;
     CountedRuns counted{.name = application.name, .programs = {}, .runs = 0};
-    uint64_t of_libraries = 0;  // of one of them
+    uint64_t of_libraries = 0;  // runs of one of them
     bool counts_programs = false;
     for (const ApplicationImage& used : database_.images_of(application.id)) {
       const uint64_t runs = runs_since(used.image.id, moment);

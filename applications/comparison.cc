@@ -1,14 +1,13 @@
-// Both versions run in a private mount namespace of the same make: in the one, the optimized images
-// are mounted over their originals; in the other, the originals are mounted over themselves. So
-// path, argv[0], environment, input, the parent process, the number of mounts, and what a program
-// sees of its own files' rights are the same, and the code is all that differs. Example: of an
-// application whose program and one of three libraries are optimized, both versions run with two
-// mounts.
+// Both versions run in private mount namespaces of the same shape: in one, the optimized images are
+// mounted over their originals; in the other, the originals are mounted over themselves. So path,
+// argv[0], environment, input, parent process, number of mounts, and the permissions that a program
+// sees on its own files are the same: only the code differs. Example: if the program and one of
+// three libraries of an application are optimized, both versions run with two mounts.
 //
-// Where the machine has a model, the places of all events are known (measure/plugins/places_file.h). The
-// version runs under the original's path, so that places of both runs have the same image; which
-// procedure of the original the code comes from is found by following the rewriting
-// (code_origins.h).
+// If the machine has a model, the places of all events are known (measure/plugins/places_file.h). The
+// version runs under the original's path, so that places of both runs have the same image;
+// following the rewriting (code_origins.h) finds the procedure of the original that code comes
+// from.
 
 #include "applications/comparison.h"
 
@@ -99,7 +98,7 @@ OptimizedVersion Environment::optimized_version(const std::string& name) {
 
 namespace {
 
-/// A version whose images have the substitutes of `substitutions` in their places.
+/// A version with the substitutes of `substitutions` in place of its images.
 Version version_with(const OptimizedVersion& found, std::vector<Substitution> substitutions,
                      std::string name) {
   const ProgramImage program = read_program(found.program);
@@ -153,7 +152,7 @@ void add_cycles(std::vector<ComparedImage>& images, const ModelInfo& model,
   }
 }
 
-/// Names the procedures of all images, those of optimized images as the originals have them.
+/// Names the procedures of all images; code of optimized images gets the names of the originals.
 class Procedures {
  public:
   Procedures(Environment& environment, const OptimizedVersion& found) {
@@ -237,7 +236,7 @@ std::string_view cost_name(bool modelled) {
 
 namespace {
 
-/// "behaves the same", and of what that is known.
+/// "behaves the same", and what this is based on.
 std::string sameness(const measure::Trials& trials) {
   using Compared = measure::Trials::Compared;
   const std::string_view who = trials.driven ? "the driver" : "the original";
@@ -275,7 +274,7 @@ std::pair<bool, std::string> verdict_of(const measure::Trials& trials) {
     return {false, fmt::format("do not ship: signal {} kills {} in both versions, so that little "
                                "was compared: check with work that ends by itself",
                                trials.signal, trials.driven ? "the driver" : "the program")};
-  // What shells and the dynamic linker end with when a program cannot be started.
+  // Exit statuses of shells and the dynamic linker when a program cannot be started.
   constexpr int kNotExecutable = 126, kNotFound = 127;
   if (trials.exit_status == kNotExecutable || trials.exit_status == kNotFound)
     return {false, fmt::format("do not ship: with both versions {} ends with the status {}: it "
@@ -291,12 +290,12 @@ std::pair<bool, std::string> verdict_of(const measure::Trials& trials) {
     return {true, fmt::format("ship: {} {} {}; {}", size, trials.modelled ? "fewer" : "less", cost,
                               sameness(trials))};
   constexpr size_t kEnough =
-      8;  // pairs of runs: in fewer, chance makes one faster in all too often
+      8;  // pairs of runs: with fewer, chance too often makes one version faster in all of them
   constexpr double kMuch = 0.1;
   if (!trials.modelled && trials.runs < kEnough) {
     const std::string doubt = fmt::format("{} runs are too few to compare the {} ({} at least)",
                                           trials.runs, cost, kEnough);
-    // Starting a program takes some milliseconds more or less, from run to run.
+    // The time to start a program varies by some milliseconds from run to run.
     constexpr double kOfStarting = 10'000;  // microseconds
     const double seen = trials.costs.change_of_cheapest();
     const auto& costs = trials.costs.before;

@@ -15,7 +15,7 @@
 
 namespace respike {
 
-/// An image of the application, or another file whose code ran, or memory without a file.
+/// An image of the application, another file whose code ran, or memory without a file.
 struct ComparedImage {
   std::string path;                // empty: code without a file
   bool optimized = false;          // its optimized version ran
@@ -33,24 +33,24 @@ struct ComparedProcedure {
 };
 
 struct ApplicationComparison {
-  std::string program;                           // path
+  std::string program;                             // path
   std::optional<measure::Comparison> modelled;   // where the machine has a model
-  std::optional<measure::TimeComparison> timed;  // else
-  std::string why_timed;                         // as measure::model_for() says
-  std::vector<ComparedImage> images;             // most cycles first
-  std::vector<ComparedProcedure> procedures;     // the largest gain first; without a model none
+  std::optional<measure::TimeComparison> timed;  // where it has none
+  std::string why_timed;                           // as measure::model_for() says
+  std::vector<ComparedImage> images;               // most cycles first
+  std::vector<ComparedProcedure> procedures;       // the largest gain first; empty without a model
 
-  /// How the version behaved otherwise, a clause; empty: alike.
+  /// How else the version behaved differently, a clause; empty: it behaved the same.
   const std::string& difference() const {
     return modelled ? modelled->difference : timed->difference;
   }
 };
 
 /// Runs the program of an application in its original form and with all its optimized images in
-/// place, as run() does, on the model that measure::model_for() finds for `model` or, where there
-/// is none, in pairs on this host; with a driver, on this host. `workload.places` does not matter.
-/// Throws Error when no image is optimized, when nothing can be put in place here, or as
-/// measure::compare() does.
+/// place, as run() does: on the model that measure::model_for() finds for `model`, or, without a
+/// model, in pairs on this host. With a driver, the runs are on this host. `workload.places` is
+/// ignored. Throws Error when no image is optimized, when nothing can be put in place here, and
+/// whenever measure::compare() does.
 ApplicationComparison compare_application(Environment& environment, const std::string& name,
                                           const measure::Workload& workload,
                                           const std::string& model = {});
@@ -63,16 +63,17 @@ struct ApplicationCheck {
   std::string verdict;  // one line: "ship: ..." or "do not ship: ..."
 };
 
-/// Runs both as compare_application() does, `runs` times (0: a number that suits the machine), and
-/// says whether to ship. The same errors, but a version that a signal kills is a result.
+/// Runs both versions as compare_application() does, `runs` times (0: a number that suits the
+/// machine), and decides whether to ship. Throws the same errors, but a version that a signal kills
+/// is a result.
 ApplicationCheck check_application(Environment& environment, const std::string& name,
                                    const measure::Workload& workload, size_t runs,
                                    const std::string& model = {});
 
-/// What the trials say: whether to ship, and one line why.
+/// The verdict of the trials: whether to ship, and one line why.
 std::pair<bool, std::string> verdict_of(const measure::Trials& trials);
 
-/// The same in one word, when `ship` is the verdict.
+/// The verdict in one word; `ship`: what verdict_of() returned.
 CheckResult result_of(const measure::Trials& trials, bool ship);
 
 /// "cycles" or "processor time".

@@ -1,12 +1,13 @@
 // Instrumented and optimized images.
 //
 // The database describes a derived image by its options, the fingerprint of the Respike that made
-// it, and the hash of the profile it was made with. When the newest image of the kind has the
-// description of the image that would be made now, and its file is undamaged, nothing is done; so
-// the commands can stand in a makefile.
+// it, and the hash of its profile. If the newest image of the kind has the description of the image
+// that would be made now, and its file is undamaged, nothing is done; so the commands can be used
+// in a makefile.
 //
 // Example: `respike optimize app` twice in a row: the second call makes nothing. After a run of an
-// instrumented build and `collect`, the hash of the profile is another, so the third call does.
+// instrumented build and `collect`, the hash of the profile is different, so the third call makes a
+// new image.
 
 #include <fmt/format.h>
 
@@ -40,8 +41,8 @@ void leave_alone(const ImageRow& image, ImageOutcome& outcome) {
   outcome.reason = image.reason;
 }
 
-/// Throws Error, with the reason of the first image, when no image could be made: whoever forgot to
-/// keep relocations when linking should notice.
+/// Throws Error, with the reason of the first image, when no image could be made: a user who linked
+/// without relocations should notice.
 void require_something_done(const std::vector<ImageOutcome>& outcomes, const std::string& name,
                             DerivedKind kind) {
   const bool done = std::any_of(outcomes.begin(), outcomes.end(), [](const ImageOutcome& outcome) {
@@ -53,7 +54,7 @@ void require_something_done(const std::vector<ImageOutcome>& outcomes, const std
         outcomes.front().path);
 }
 
-/// Names the images of which there is no profile; empty: none.
+/// Names the images that have no profile; empty: all have one.
 std::string without_profile(const std::vector<ImageOutcome>& outcomes) {
   std::vector<std::string> images;
   for (const ImageOutcome& outcome : outcomes)
@@ -62,7 +63,7 @@ std::string without_profile(const std::vector<ImageOutcome>& outcomes) {
   return fmt::format("{}", fmt::join(images, ", "));
 }
 
-/// By what a set of profiles may know a build of an image.
+/// The keys by which a set of profiles may know a build of an image.
 ImageKey key_of(const ImageRow& image, const BuildRow& build) {
   return {build.file_hash, build.build_id, fs::path(image.path).filename(), image.soname,
           image.machine};
@@ -99,7 +100,7 @@ std::vector<ImageOutcome> Environment::make(
         leave_alone(used.image, outcome);
     } catch (const Error& error) {
       // A library that cannot be read does not stop the others; an error of another file, such as
-      // that of a full disk, does.
+      // one from a full disk, does.
       const bool of_library = error.file().empty() || error.file() == used.image.path;
       if (used.role == Role::main || !images.empty() || !of_library) throw;
       outcome.reason = message_without(used.image.path, error);
@@ -164,7 +165,7 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
       });
   require_something_done(outcomes, name, DerivedKind::optimized);
   if (request.given && request.images.empty()) note_unused_profiles(name, *request.given);
-  // Whoever forgot the training should notice.
+  // A user who forgot the training should notice.
   if (const std::string images = without_profile(outcomes); !images.empty()) {
     const std::string advice = fmt::format(
         ": respike instrument {}, then respike run {} with typical work, makes one", name, name);
@@ -177,8 +178,8 @@ std::vector<ImageOutcome> Environment::optimize(const std::string& name,
   return outcomes;
 }
 
-/// Says which profiles are of no image of the application, such as those of plugins in a staged
-/// tree, where nothing has opened them.
+/// Warns of profiles that belong to no image of the application, such as profiles of plugins in a
+/// staged tree, where no run has opened the plugins.
 void Environment::note_unused_profiles(const std::string& name, const GivenProfiles& given) {
   std::set<const ImageProfile*> used;
   for (const ApplicationImage& image : database_.images_of(find(name).id))
@@ -194,7 +195,7 @@ void Environment::note_unused_profiles(const std::string& name, const GivenProfi
                     given.file, images_of(unused), name));
 }
 
-/// Throws Error when no given profile is of an image that the request names.
+/// Throws Error when no given profile belongs to an image that the request names.
 void Environment::require_given_profile(const std::string& name, const OptimizeRequest& request) {
   const ApplicationRow application = find(name);
   follow_links(application);
@@ -233,7 +234,7 @@ Environment::ChosenProfile Environment::collected_profile(const ImageRow& image,
   return chosen;
 }
 
-/// A profile of the same contents counts as the image's own, another one as carried over.
+/// A profile of a file with the same contents counts as the image's own, any other as carried over.
 Environment::ChosenProfile Environment::given_profile(const ImageRow& image, const BuildRow& build,
                                                       const GivenProfiles& given,
                                                       ImageOutcome& outcome) {
@@ -250,7 +251,7 @@ Environment::ChosenProfile Environment::given_profile(const ImageRow& image, con
   try {
     fitted = fit(std::move(chosen.profile), given.file, content.image(), warnings_);
   } catch (const Error& error) {
-    // A library that was written anew does not stop the others.
+    // A library that was rewritten in the meantime does not stop the others.
     if (error.file() != given.file || outcome.role == Role::main) throw;
     warnings_.warn(error.what());
     return {{}, " --profile none"};
@@ -261,9 +262,9 @@ Environment::ChosenProfile Environment::given_profile(const ImageRow& image, con
   return chosen;
 }
 
-/// The description of an optimized image says which profile was used, but its profile hash is that
-/// of the database's profile with default options, so that viewing.cc can see whether the profile
-/// grew since.
+/// The description of an optimized image names the profile that was used. Its profile hash is
+/// always the hash of the database's profile with default options, so that viewing.cc can see
+/// whether that profile has grown since.
 void Environment::optimize_image(const ImageRow& image, const BuildRow& build,
                                  const OptimizeRequest& request, ImageOutcome& outcome) {
   const ChosenProfile chosen = request.given

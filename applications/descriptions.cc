@@ -1,5 +1,5 @@
-// Examples: an image with two runs and a derived image from before them is "2 runs, which entered
-// 41% of the procedures" and "optimized before the latest runs".
+// Example: for an image with two runs and an optimized image from before these runs the texts are
+// "2 runs, which entered 41% of the procedures" and "optimized before the latest runs".
 
 #include "applications/descriptions.h"
 
@@ -110,7 +110,7 @@ std::string instrumented_text(const ImageOutcome& outcome) {
 std::string optimized_text(const ImageOutcome& outcome) {
   if (outcome.confidence == 0) return "optimized by static estimates";
   const std::string carried = carried_text(outcome.carried_runs, outcome.carried_confidence);
-  // Of the image's own code: a program may spend its time in libraries.
+  // The gain of the image's own code: a program may spend its time in libraries.
   const std::string gain =
       outcome.gain.empty() ? "" : ": expected of this image's code: " + outcome.gain;
   if (outcome.runs == 0) return "optimized by the profile of an older build, " + carried + gain;

@@ -1,5 +1,5 @@
-// Opening the database, finding applications, and operations that are little more than one call of
-// the database: mode, unregister, prune.
+// Opening the database, finding applications, and operations that amount to one call of the
+// database: mode, unregister, prune.
 //
 // The other operations: registering.cc, making.cc, exporting.cc, running.cc, viewing.cc.
 
@@ -21,14 +21,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The file that prune() locks, in a folder that is there from now on.
+/// The file that prune() locks. Creates its folder if need be.
 fs::path pruning_lock(const Database& database) {
   std::error_code ignored;
   fs::create_directories(database.files(), ignored);
   return database.files() / "pruning";
 }
 
-/// The paths of images; of many the first ones.
+/// The paths of images; only the first ones if there are many.
 std::string some_paths(const std::vector<ApplicationImage>& images) {
   constexpr size_t kMost = 6;
   std::vector<std::string> paths;
@@ -87,8 +87,8 @@ std::vector<ApplicationImage> Environment::chosen_images(
 }
 
 /// The program of an application that `file` names, by a path or by the file's name; empty: the
-/// only program. `loaded_as` is what to start: a program may do different things under different
-/// names. Throws Error when there is no program, or not one only.
+/// only program. `loaded_as` is the path to start: a program may behave differently under different
+/// names. Throws Error when there is no such program, or more than one.
 ApplicationImage Environment::chosen_program(const ApplicationRow& application,
                                              const std::string& file) const {
   std::vector<ApplicationImage> programs, named;
@@ -146,7 +146,7 @@ void Environment::unregister(const std::string& name) {
   {
     Database::Transaction transaction(database_);
     const ApplicationRow application = find(name);
-    // The notes on opened libraries go first: the next application may get the same key.
+    // The notes on opened libraries are removed first: the next application may get the same key.
     std::error_code ignored;
     fs::remove_all(notes_folder(application), ignored);
     database_.remove_application(application.id);
@@ -155,16 +155,17 @@ void Environment::unregister(const std::string& name) {
   tell_sessions();
 }
 
-/// Sets the mode of the application that has the name now: meanwhile the key of the one that had it
-/// may have gone to another application. Throws Error when none has the name.
+/// Sets the mode of the application that has the name now: the key of an application found earlier
+/// may belong to another application by now. Throws Error when no application has the name.
 void Environment::set_mode_now(const std::string& name, Mode mode) {
   Database::Transaction transaction(database_);
   database_.set_mode(find(name).id, mode);
   transaction.commit();
 }
 
-/// While somebody holds this, images that no application uses stay, and so do their keys: prune()
-/// waits. For what looks an image up, or adds it, and lets an application use it afterwards.
+/// While a process holds this lock, prune() waits, so images that no application uses and their
+/// keys stay. For operations that look an image up, or add it, and let an application use it
+/// afterwards.
 FileLock Environment::keep_rows() const {
   return {pruning_lock(database_), FileLock::Wait::yes, FileLock::Holders::many};
 }

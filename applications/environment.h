@@ -1,20 +1,20 @@
 #pragma once
-// The optimization environment: what a user does with applications. The command line and a GUI call
-// the same functions; nothing here prints or exits.
+// The optimization environment: what a user does with applications. The command line and the
+// manager call the same functions; nothing here prints or exits.
 //
-// An application is a program, or several, or a library, with the images that these load. Each
-// image is a file, known by its path without symbolic links, and has builds: the contents that its
-// file had. Instrumented and optimized images are derived from builds and kept beside the database;
+// An application is one or more programs, or a library, with the images that they load. Each image
+// is a file, known by its path without symbolic links, and has builds: the contents that the file
+// has had. Instrumented and optimized images are derived from builds and kept beside the database;
 // original files are never changed. Every operation looks at the files first: a file that changed
 // is a new build, which gets the older build's profile as far as the profile fits. An image derived
-// from an older build is neither run nor exported. Operations whose work is done already do
+// from an older build is neither run nor exported. An operation whose work is already done does
 // nothing.
 //
 // Images of one application are for one machine, since they share a process. Operations that make,
-// run or export images collect counts and then refuse when the application's files are for two
-// machines now.
+// run or export images first collect counts, and then refuse to continue when the application's
+// files are for two machines now.
 //
-// An operation that cannot be done throws Error, one sentence; the work that it did before stays.
+// An operation that fails throws Error, one sentence; work that it has done by then stays.
 
 #include <cstdint>
 #include <filesystem>
@@ -44,7 +44,7 @@ struct ImageContent;
 struct LoaderView;
 struct ProgramImage;
 
-/// A file has new contents, and the database was opened to read.
+/// A file has new contents, but the database was opened only for reading.
 class BuildNotNoted : public Error {
  public:
   using Error::Error;
@@ -59,9 +59,9 @@ struct ImageOutcome {
   std::string reason;              // of the last two states
   std::string file;                // exported: the new file
   std::vector<std::string> links;  // exported: symbolic links to the new file
-  uint64_t procedures = 0;         // made: procedures with counters, or that moved
+  uint64_t procedures = 0;         // made: procedures that have counters, or that moved
   uint64_t of_procedures = 0;      // made: all procedures
-  uint64_t unused = 0;             // instrumented: of these, those to which nothing refers
+  uint64_t unused = 0;             // instrumented: number of these to which nothing refers
   double runs = 0;                 // optimized: runs of this build in the profile
   double confidence = 0;           // optimized: in the profile; 0: only static estimates
   double carried_runs = 0;         // optimized: runs of older builds in the profile
@@ -69,14 +69,14 @@ struct ImageOutcome {
   std::string gain;  // optimized by a profile: the expected gain (describe() of report/gain.h)
 };
 
-/// Profiles that are used instead of the database's, and the file that they are from.
+/// Profiles that are used instead of the database's, and the file that they were read from.
 struct GivenProfiles {
   std::string file;
   ProfileSet profiles;
 };
 
 struct OptimizeRequest {
-  std::vector<std::string> images;     // by path, file name or SONAME; empty: all
+  std::vector<std::string> images;     // by path, file name or SONAME; empty: all images
   ProfileOptions profile;              // how counts of the database are added up
   std::optional<GivenProfiles> given;  // used instead of the database's counts
   bool dynamic_fragments = false;      // as in OptimizeOptions
@@ -85,14 +85,14 @@ struct OptimizeRequest {
 struct ExportPlace {
   enum class Names {
     file_names,  // images get their file names below `folder`
-    paths,       // images keep their paths below `folder`
-    replaced,    // images take the places of copies of their originals below `folder`
+    paths,       // images keep their paths, below `folder`
+    replaced,    // images replace the copies of their originals below `folder`
   };
   std::filesystem::path folder;
   Names names = Names::file_names;
-  bool replaces = true;     // files that Respike did not make
-  bool relocations = true;  // images keep them; without, they are as small as `strip` makes them,
-                            // and cannot be optimized again
+  bool replaces = true;     // may replace files that Respike did not make
+  bool relocations = true;  // images keep their relocations; without relocations they are as small
+                            // as `strip` makes them, and cannot be optimized again
 };
 
 struct RegisterResult {
@@ -110,10 +110,10 @@ struct ProfileView {
   double runs = 0;          // weighted, of this build
   double coverage = 0;      // share of the procedures that were entered
   double confidence = 0;    // 1: this build was counted; less: counts of older builds only
-  double carried_runs = 0;  // of older builds whose counts were carried over, not in `runs`
+  double carried_runs = 0;  // runs of older builds whose counts were carried over; not in `runs`
   double carried_confidence = 0;
   std::optional<int64_t> age_days;
-  uint64_t version = 0;  // another one when counts have changed: a hash
+  uint64_t version = 0;  // a hash, which changes when counts change
 };
 
 struct ImageView {
@@ -122,7 +122,7 @@ struct ImageView {
   std::string loaded_as;          // as in ApplicationImage
   std::string problem;            // the file cannot be read, or is for another machine than the
                                   // main image; else empty
-  bool changed = false;           // the problem is a new build, which this process may not note
+  bool changed = false;           // the problem is a new build, which this process may not record
   std::optional<BuildRow> build;  // the present build, if the image can be optimized
   unsigned builds = 0;
   ProfileView profile;
@@ -141,14 +141,15 @@ struct ApplicationView {
   std::optional<LastExport> last_export;
   bool guarded = false;  // mode optimized: the original runs, because of the fault
 
-  /// The images that can be started, the first one first; none: the application is a library.
+  /// The images that can be started, the main image first; empty: the application is a library.
   std::vector<const ImageView*> programs() const;
 };
 
-/// What a command counted of an application.
+/// What a command counted for an application.
 struct CountedRuns {
   std::string name;
-  std::vector<std::string> programs;  // paths of what counts when it is executed, or loaded
+  std::vector<std::string> programs;  // paths of the images that count when they are executed or
+                                      // loaded
   uint64_t runs = 0;
 };
 
@@ -158,7 +159,7 @@ struct RunOptions {
   std::vector<std::string> arguments;
   std::vector<std::string> environment;  // NAME=VALUE
   std::function<void(const std::string&)> warn;
-  bool guard = false;  // note it when the optimized version dies of a fault
+  bool guard = false;  // record a fault that kills the optimized version
 };
 
 /// An application's program with its optimized images in their places.
@@ -171,10 +172,11 @@ struct OptimizedVersion {
   std::filesystem::path program;
   std::vector<Substitution> substitutions;  // originals without symbolic links; not empty
   std::vector<Image> images;                // all of the application
-  std::string runs_as_it_is;  // why an optimized version cannot run, a sentence; empty: all can
+  std::string runs_as_it_is;  // why an optimized version cannot run, a sentence; empty: all of them
+                              // can
 };
 
-/// What is known of the last fault of an application's optimized version.
+/// What is known about the last fault of an application's optimized version.
 struct FaultReport {
   struct Image {
     std::string path;
@@ -184,52 +186,54 @@ struct FaultReport {
   };
   FaultRow fault;
   bool guarded = false;       // in mode optimized the original runs, because of the fault
-  std::vector<Image> images;  // those that ran optimized and are still there
+  std::vector<Image> images;  // images that ran optimized and still exist
 };
 
 /// Where the optimized version of an application's program died when it ran again.
 struct FaultAgain {
   FaultPlace place;
   std::string image;      // the application's image that holds the instruction; empty: none
-  std::string procedure;  // of the original, from which the instruction comes; empty: not known
+  std::string procedure;  // procedure of the original that the instruction comes from; empty: not
+                          // known
 };
 
 class Environment {
  public:
-  /// Opens the database; to write, makes one if there is none. To read: list() and show() show what
-  /// the database holds, without the counts that wait to be merged; all that writes throws Error.
+  /// Opens the database; for writing, creates it if there is none. When it is opened for reading,
+  /// list() and show() show what the database holds, without the counts that wait to be merged, and
+  /// every operation that writes throws Error.
   explicit Environment(const std::filesystem::path& database, Access access = Access::write);
 
   // ---- setting up ----
 
-  /// Registers programs, or a library, and the libraries that these load under `name`; empty: the
-  /// file name of the only one. When the application is registered already, it has these programs
-  /// from now on, and libraries are looked for anew. Throws Error when an application without any
-  /// of these programs has the name. `root`: a staged tree (DESTDIR): programs and libraries
-  /// are named by the paths that they will have, and taken from below the root where they are
-  /// there. Empty: none.
+  /// Registers programs, or a library, and the libraries that they load, under `name`; empty: the
+  /// file name of the only program. If the application is registered already, these programs
+  /// replace its programs, and its libraries are searched for again. Throws Error when an
+  /// application without any of these programs has the name. `root`: a staged tree (DESTDIR):
+  /// programs and libraries are named by the paths that they will have, and read from below the
+  /// root if they are there. Empty: no tree.
   RegisterResult register_application(const std::vector<std::filesystem::path>& main_images,
                                       std::string name, const std::filesystem::path& root = {});
-  /// `again`: forgets that the optimized version has died.
+  /// `again`: forgets a fault of the optimized version.
   void set_mode(const std::string& name, Mode mode, bool again = false);
   void unregister(const std::string& name);
   PruneResult prune(unsigned keep, bool dry_run);
 
   // ---- images ----
 
-  /// Makes instrumented images, of all images or of those that `images` names (path, file name or
-  /// SONAME), and sets the mode to instrumented. Throws Error, and leaves the mode, when not a
-  /// single instrumented image could be made. Libraries of a program whose threads have counters of
-  /// their own get atomic counters.
+  /// Makes instrumented images of all images, or of those that `images` names (path, file name or
+  /// SONAME), and sets the mode to instrumented. If no instrumented image can be made, throws Error
+  /// and leaves the mode unchanged. Libraries of a program whose threads have counters of their own
+  /// get atomic counters.
   std::vector<ImageOutcome> instrument(const std::string& name,
                                        const std::vector<std::string>& images, Counters counters);
-  /// Makes optimized images in the same way, by the profiles of the builds or by given ones. With
-  /// given profiles, the same images and profiles make the same files in any folder and on any
-  /// machine. Throws Error, then, when no given profile is of an image of the application, or one
-  /// is of another program.
+  /// Makes optimized images in the same way, from the profiles of the builds or from given
+  /// profiles. With given profiles, the same images and profiles give the same files in any folder
+  /// and on any machine; then throws Error when no given profile is for an image of the
+  /// application, or when a given profile is of another program.
   std::vector<ImageOutcome> optimize(const std::string& name, const OptimizeRequest& request = {});
-  /// The profiles of the present builds, of all images or of those that `images` names, without the
-  /// folders of the images. Throws Error when nothing of them was counted.
+  /// The profiles of the present builds of all images, or of those that `images` names, without the
+  /// folders of the images. Throws Error when nothing was counted for these builds.
   ProfileSet export_profiles(const std::string& name, const std::vector<std::string>& images,
                              const ProfileOptions& use = {});
   /// Copies optimized images and makes the symbolic links to them. If `place` keeps paths, each
@@ -237,45 +241,46 @@ class Environment {
   /// that find each other by $ORIGIN or share a name go into subfolders, placed to each other like
   /// the originals. A note says when the program would load other libraries than the exported ones.
   /// If `place` replaces copies, the files below the folder that have the contents of an original
-  /// become its optimized version, even where they are the registered originals themselves: this is
-  /// for staged trees, which the next build makes anew.
-  /// Throws Error when an image changed since it was optimized, no image is optimized, or a file is
-  /// in the way that may not be replaced; nothing is written then.
+  /// become its optimized version, even if they are the registered originals themselves: this is
+  /// for staged trees, which the next build makes again. Throws Error, and writes nothing, when an
+  /// image changed since it was optimized, no image is optimized, or a file is in the way that may
+  /// not be replaced.
   std::vector<ImageOutcome> export_images(const std::string& name,
                                           const std::vector<std::string>& images,
                                           const ExportPlace& place);
 
   // ---- running ----
 
-  /// Runs a program of the application in its mode. In mode instrumented, with options.guard, and
-  /// when the optimized version has died, the program is a child of this process and run() returns
-  /// how the program ended; else this process becomes the program.
+  /// Runs a program of the application in its mode. In mode instrumented, with options.guard, or
+  /// after a fault of the optimized version, the program is a child of this process and run()
+  /// returns how the program ended; otherwise this process becomes the program.
   ProgramEnd run(const std::string& name, const RunOptions& options);
-  /// Becomes a command, options.arguments; programs of the named applications run in the modes of
-  /// their applications wherever they are executed below it. Throws Error when the system does not
-  /// allow that, or when the command cannot be started.
+  /// Becomes the command options.arguments. Wherever programs of the named applications are
+  /// executed below it, they run in the modes of their applications. Throws Error when the system
+  /// does not allow that, or when the command cannot be started.
   [[noreturn]] void exec(const std::vector<std::string>& names, const RunOptions& options);
-  /// The same with all applications. What later commands do with them, registering and forgetting
-  /// included, takes effect at the next start of a program below the command.
+  /// The same with all applications. Later changes of the applications, including registering and
+  /// forgetting, take effect at the next start of a program below the command.
   [[noreturn]] void session(const RunOptions& options);
-  /// The commands that session() became and that still run.
+  /// The commands that session() became and that are still running.
   std::vector<LiveSession> sessions() const;
   /// Ends the interception of programs in the session that this process is in. Throws Error when it
   /// is in none.
   void leave_session();
   /// For the attendant (attending.cc): the instrumented version of a library that a program of the
   /// application is about to open, made if Respike has never seen the library; nullopt: the library
-  /// is opened as it is. So are those that were made or changed since `before`, in nanoseconds
-  /// since 1970.
+  /// itself is opened. The same holds for a library that was made or changed since `before`
+  /// (nanoseconds since 1970).
   std::optional<Substitution> version_of_opened(Id application,
                                                 const std::filesystem::path& library,
                                                 uint64_t before);
-  /// For the attendant, when it has that version: lets later starts have the version at once.
+  /// For the attendant, once it has that version: gives later starts the version from the
+  /// beginning.
   void tell_of_opened();
   /// For the attendant: merges when so many counter files wait that they might fill the disk.
   void merge_if_many(const std::function<void(std::string)>& warn = {});
-  /// For the attendant: how many runs of these applications have been counted since a moment, in
-  /// nanoseconds since 1970, whoever started them; merged or not.
+  /// For the attendant: how many runs of these applications have been counted since a moment
+  /// (nanoseconds since 1970), merged or not, and regardless of who started them.
   std::vector<CountedRuns> counted_since(const std::vector<Id>& applications,
                                          uint64_t moment) const;
   /// For the attendant: notes the end of a program that it has watched.
@@ -283,8 +288,8 @@ class Environment {
   /// Merges the counter files that runs left, and registers libraries that runs opened.
   MergeResult collect();
 
-  /// What would run in mode optimized, whatever the mode is. Throws Error when that is the
-  /// original.
+  /// What would run in mode optimized, regardless of the present mode. Throws Error when that is
+  /// the original.
   OptimizedVersion optimized_version(const std::string& name);
 
   // ---- looking ----
@@ -293,22 +298,24 @@ class Environment {
   ApplicationView show(const std::string& name);
   /// Throws Error when no fault is noted.
   FaultReport report_fault(const std::string& name);
-  /// Runs the optimized version of a program of this host once more, and says where it dies;
-  /// nullopt: it does not. Throws Error when nothing is optimized, or when it cannot be watched.
+  /// Runs the optimized version of a program of this host once more, and finds out where the
+  /// program dies; nullopt: it does not die. Throws Error when nothing is optimized, or when the
+  /// program cannot be watched.
   std::optional<FaultAgain> run_to_fault(const std::string& name, const RunOptions& options);
   /// Throws Error when no application has the name.
   ApplicationRow find(const std::string& name) const;
 
   /// Messages for the user: warnings, and notes, e.g. that an image has a new build.
   const Diagnostics& warnings() const { return warnings_; }
-  /// Notes what a check of the application found. Warns when that is not possible.
+  /// Records the result of a check of the application. Warns when it cannot be recorded.
   void note_check(const std::string& name, const LastCheck& check);
-  /// Where operations outside of this class add warnings.
+  /// Where operations outside this class add warnings.
   Diagnostics& diagnostics() { return warnings_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
   Database& database() { return database_; }
-  /// Called before each step of long work, with the image, the step, and the share that is done.
+  /// Called before each step of long work, with the image, the step, and the share of the work that
+  /// is done.
   std::function<void(std::string_view image, std::string_view step, double done)> progress;
 
  private:
@@ -353,7 +360,7 @@ class Environment {
                         ImageOutcome& outcome);
   struct ChosenProfile {
     Profile profile;
-    std::string description;  // among the options that the image is made with
+    std::string description;  // part of the options that describe the image
   };
   ChosenProfile collected_profile(const ImageRow& image, const BuildRow& build,
                                   const ProfileOptions& use, ImageOutcome& outcome);
@@ -401,7 +408,7 @@ class Environment {
   void note_run(const ApplicationRow& application, const std::vector<std::string>& arguments);
   struct Ran {
     std::string program, images;     // as in FaultRow
-    std::optional<FaultRow> before;  // the originals ran, because of this fault
+    std::optional<FaultRow> before;  // the fault because of which the originals ran
   };
   void note_fault(const ApplicationRow& application, const Ran& ran, int signal,
                   const std::function<void(const std::string&)>& warn);

@@ -3,20 +3,21 @@
 // Problem: a copy of an image in another folder does not behave like the original. A library has
 // several names: programs ask for libfoo.so.1, a symbolic link, while libfoo.so.1.2 is the file.
 // And an image with the search path $ORIGIN/../lib looks for libraries relative to its own folder:
-// a copy that is alone in a folder finds no library or, worse, the originals, and nobody notices.
+// a copy that stands alone in a folder finds no library or, worse, finds the originals without any
+// warning.
 //
 // So the copy keeps its file name, and the symbolic links to the original are made beside the copy.
 // All copies go into one folder, except images that find each other by $ORIGIN and images that
 // share a name, such as plugins: their copies go to subfolders, placed to each other like the
-// originals. With an alternative root each copy has the path of its original below that root, as in
-// a package; links have theirs.
+// originals. With an alternative root each copy and each link has the path of its original below
+// that root, as in a package.
 //
-// In a staged tree, which a package is made of, an image takes the place of the copy of its
-// original, found by contents: the tree has links, modes and names already.
+// In a staged tree, from which a package is made, an image replaces the copy of its original, which
+// is found by contents: the tree has links, modes and names already.
 //
 // Absolute search paths still lead to the originals. So export finds out, by the rules of the
-// dynamic linker, which libraries the exported program would load; when these are not the exported
-// ones, a note says what the program needs, e.g. LD_LIBRARY_PATH.
+// dynamic linker, which libraries the exported program would load; if these are not the exported
+// libraries, a note says what the program needs, e.g. LD_LIBRARY_PATH.
 //
 //   /app/bin/prog ($ORIGIN/../lib), /app/lib/libfoo.so.1 -> libfoo.so.1.2
 //   DIR/bin/prog,                    DIR/lib/libfoo.so.1 -> libfoo.so.1.2
@@ -50,7 +51,7 @@ namespace {
 
 using State = ImageOutcome::State;
 
-/// An image that is exported.
+/// An image to be exported.
 struct Export {
   fs::path original;               // as the loader opens it
   fs::path real;                   // its file, symbolic links followed
@@ -58,8 +59,8 @@ struct Export {
   std::vector<fs::path> links;     // symbolic links that lead to the file
   std::vector<fs::path> searched;  // folders in its search paths that depend on $ORIGIN
 
-  fs::path file;                           // to be written
-  std::map<fs::path, fs::path> new_links;  // to be made, with their targets
+  fs::path file;                           // path to be written
+  std::map<fs::path, fs::path> new_links;  // links to be made, with their targets
   std::vector<uint8_t> bytes;              // empty: the image has not been optimized
   ContentHash original_content;
   uint64_t original_size = 0;
@@ -67,7 +68,7 @@ struct Export {
   bool is_main_program = false;
 };
 
-/// The symbolic links that lead from a path to the file of an image, and from a link with the
+/// The symbolic links that lead to the file of an image: from a path, and from a link with the
 /// image's SONAME in the same folder. Links to folders do not count.
 std::vector<fs::path> links_to(const ImageRow& image, const fs::path& path) {
   std::vector<fs::path> links;
@@ -101,7 +102,7 @@ Export export_of(const ApplicationImage& used) {
   return result;
 }
 
-/// The longest folder that both paths are in.
+/// The longest folder that contains both paths.
 fs::path common_folder(const fs::path& one, const fs::path& other) {
   fs::path common;
   for (auto a = one.begin(), b = other.begin(); a != one.end() && b != other.end() && *a == *b;
@@ -125,7 +126,7 @@ bool searches(const Export& one, const Export& other) {
 }
 
 /// Places images in a folder under their file names. Images that belong together keep their paths
-/// below the folder that all of them have in common.
+/// below their common folder.
 void place_in_folder(const fs::path& folder, std::vector<Export>& exports) {
   DisjointSets together(exports.size());
   for (uint32_t i = 0; i < exports.size(); ++i)
@@ -157,7 +158,7 @@ void place_below_root(const fs::path& root, std::vector<Export>& exports) {
   }
 }
 
-/// Gives images the places of the copies of their originals in a staged tree: an image for each
+/// Gives images the places of the copies of their originals in a staged tree: one image for each
 /// copy.
 std::vector<Export> place_of_copies(const StagedTree& tree, const std::vector<Export>& exports) {
   std::vector<StagedTree::Version> versions;
@@ -179,7 +180,7 @@ bool same_contents(const fs::path& file, const std::vector<uint8_t>& bytes) {
          read_file(file) == bytes;
 }
 
-/// Whether a file is there that Respike did not make.
+/// Whether there is a file that Respike did not make.
 bool is_foreign(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) return false;
@@ -196,8 +197,8 @@ void make_export_folder(const fs::path& folder) {
   if (error) throw Error(fmt::format("the folder cannot be made: {}", error.message()), folder);
 }
 
-/// Makes a symbolic link in one step (rename), replacing what has its name. Returns false when the
-/// link was there already.
+/// Makes a symbolic link in one step (rename), replacing a file of that name. Returns false when
+/// the link was there already.
 bool make_link(const fs::path& link, const fs::path& target) {
   std::error_code error;
   if (fs::is_symlink(link, error) && fs::read_symlink(link, error) == target) return false;
@@ -298,7 +299,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
     outcome.state = State::not_optimizable;
     std::error_code error;
     if (used.role == Role::opened && images.empty() && !fs::exists(image.path, error)) {
-      outcome.state = State::left_out;  // a plugin of one run, perhaps
+      outcome.state = State::left_out;  // perhaps a plugin of one run
       outcome.reason = "the file does not exist any more";
     } else if (const auto build = replaces_copies ? build_of_staged(image) : refresh(image)) {
       outcome.state = State::left_out;
@@ -384,7 +385,7 @@ std::vector<ImageOutcome> Environment::export_images(const std::string& name,
   return outcomes;
 }
 
-/// Who only reads the database can export, too.
+/// A user who may only read the database can export as well.
 void Environment::note_export(const ApplicationRow& application, const LastExport& done) try {
   database_.put_last(application.id, done);
 } catch (const Error& error) {
@@ -392,7 +393,7 @@ void Environment::note_export(const ApplicationRow& application, const LastExpor
     warnings_.warn(fmt::format("that it was exported is not noted: {}", error.what()));
 }
 
-/// The image as it is exported.
+/// The bytes of an image for export.
 std::vector<uint8_t> Environment::exported_bytes(const DerivedRow& optimized,
                                                  const ExportPlace& place) const {
   std::vector<uint8_t> bytes = database_.store().read(optimized.content);
@@ -404,8 +405,8 @@ std::vector<uint8_t> Environment::exported_bytes(const DerivedRow& optimized,
   return smaller;
 }
 
-/// The build of an image of a staged tree: the present one, or that of which the file is the
-/// optimized version, since the tree got it before.
+/// The build of an image of a staged tree. If an earlier export put an optimized version into the
+/// tree, this is the build that the version was made from; otherwise the present build.
 std::optional<BuildRow> Environment::build_of_staged(ImageRow& image) {
   std::optional<std::vector<uint8_t>> contents;
   for (const BuildRow& build : database_.builds(image.id)) {

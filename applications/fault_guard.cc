@@ -1,17 +1,17 @@
 // The guard: when the optimized version of an application dies of a fault, the original runs
 // instead.
 //
-// Somebody has to see how the program ends. `run --guard` waits for it, for the price of a process;
-// below `exec` and `session` the attendant learns it from the kernel (tas/attendant.cc). What is
-// noted makes the next start that of the original, by whatever command, with a warning. If the
-// original then dies of the same signal, the fault is not the rewriting's, and the optimized
-// version runs again; so a program that ends by abort() on purpose loses one optimized run. Nothing
-// is run twice by itself. The note is about the optimized images that ran: when the application is
-// optimized anew, with another result, the note says nothing of that.
+// The guard has to see how the program ends. `run --guard` waits for the program, which costs one
+// more process; below `exec` and `session` the kernel notifies the attendant (tas/attendant.cc). A
+// recorded fault makes every command start the original next time, with a warning. If the original
+// then dies of the same signal, the rewriting is not to blame, and the optimized version runs
+// again; so a program that ends by abort() on purpose loses one optimized run. The guard never
+// repeats a run. The record is about the optimized images that ran: it does not apply to other
+// images that a later `optimize` makes.
 //
-// Example: sqlite3, optimized, dies of SIGSEGV below `run --guard`. The next `run sqlite3` runs the
-// original, which ends well, and so do all others until `optimize` makes another image, or `mode
-// sqlite3 optimized --again` insists.
+// Example: the optimized sqlite3 dies of SIGSEGV below `run --guard`. The next `run sqlite3` runs
+// the original, which ends well. All further runs use the original until `optimize` makes another
+// image, or the user gives the command `mode sqlite3 optimized --again`.
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -62,7 +62,7 @@ std::string guard_text(const std::string& application, const FaultRow& fault) {
       application, signal_name(fault.signal), application);
 }
 
-/// The fault because of which the original runs in the place of these optimized images.
+/// The fault because of which the original runs in place of these optimized images.
 std::optional<FaultRow> Environment::active_fault(
     const ApplicationRow& application, const std::vector<Substitution>& optimized) const {
   const auto fault = database_.fault_of(application.id);
@@ -70,20 +70,20 @@ std::optional<FaultRow> Environment::active_fault(
   return fault;
 }
 
-/// The same for what mode optimized would run.
+/// The same for the images that mode optimized would run.
 std::optional<FaultRow> Environment::active_fault(ApplicationRow application) {
   if (!database_.fault_of(application.id)) return std::nullopt;
   application.mode = Mode::optimized;
   return active_fault(application, substitutions(application, {}));
 }
 
-/// Notes that the optimized images have died of a signal, or, after a fault of theirs
-/// (ran.before), the originals.
+/// Records that the optimized images have died of a signal, or, after such a fault (ran.before),
+/// that the originals have.
 void Environment::note_fault(const ApplicationRow& application, const Ran& ran, int signal,
                              const std::function<void(const std::string&)>& warn) try {
   if (!is_fault(signal)) return;
   const auto known = database_.fault_of(application.id);
-  // The original has died so, too: nothing is new.
+  // The original is already known to die of this signal: nothing is new.
   if (!ran.before && known && known->original_too && known->signal == signal &&
       known->images == ran.images)
     return;
@@ -111,8 +111,8 @@ void Environment::note_fault(const ApplicationRow& application, const Ran& ran, 
   if (warn) warn(fmt::format("the end of {} is not noted: {}", application.name, error.what()));
 }
 
-/// Notes the end of a program that nobody of Respike's has waited for. What ran is known by its
-/// images: when others would run now, nothing is noted.
+/// Records the end of a program for which no process of Respike waited. The program is identified
+/// by its images: if other images would run now, nothing is recorded.
 void Environment::note_announced_fault(const AnnouncedEnd& end) {
   const auto application = application_of(end.application);
   if (!application || application->mode != Mode::optimized) return;
@@ -127,7 +127,7 @@ void Environment::note_announced_fault(const AnnouncedEnd& end) {
   });
 }
 
-/// Says in one line which applications run as originals because of faults.
+/// Reports in one line which applications run as originals because of faults.
 void Environment::warn_of_faults() {
   std::vector<std::string> names, texts;
   for (const ApplicationRow& application : database_.applications()) {

@@ -1,5 +1,5 @@
 #pragma once
-// What tells the optimized versions of an application apart.
+// Identifies the optimized version of an application by its images.
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace respike {
 /// As FaultRow::images.
 std::string images_text(const std::vector<Substitution>& optimized);
 std::string images_text(std::vector<std::string> content_hashes);
-/// The same in a word of constant length, for start tables.
+/// The same as a word of constant length, for start tables.
 std::string images_word(const std::string& images);
 
 }  // namespace respike

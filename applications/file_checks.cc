@@ -1,5 +1,5 @@
-// Example: `respike profile merge a b -o ./a` would lose the profile `a`, so it is refused; so it
-// is when `./a` is a link to `a`.
+// Example: `respike profile merge a b -o ./a` would lose the profile `a`, so it is refused, also
+// when `./a` is a link to `a`.
 
 #include "applications/file_checks.h"
 

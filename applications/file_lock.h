@@ -1,5 +1,5 @@
 #pragma once
-// A file that processes lock, one at a time or several together.
+// A file that processes lock, exclusively or shared.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,7 +13,7 @@ namespace respike {
 class FileLock {
  public:
   enum class Wait { no, yes };
-  enum class Holders { one, many };  // many: with all others that lock it so
+  enum class Holders { one, many };  // many: shared with all other holders of kind `many`
   FileLock(const std::filesystem::path& path, Wait wait, Holders holders = Holders::one)
       : file_(open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600)),
         held_(file_ >= 0 && flock(file_, (holders == Holders::one ? LOCK_EX : LOCK_SH) |

@@ -1,5 +1,5 @@
-// Reading images, also images that Respike cannot rewrite: those are listed with the reason why
-// they are left alone.
+// Reads images. An image that Respike cannot rewrite is read as well, and listed with the reason
+// why it is left alone.
 
 #include "applications/image_content.h"
 
@@ -60,12 +60,12 @@ std::string hash_of(const Profile& profile) {
 }
 
 bool is_system_library(const ImageRow& image) {
-  constexpr const char* kAdvice = "--emit-relocs";  // of require_rewritable()
+  constexpr const char* kAdvice = "--emit-relocs";  // from the message of require_rewritable()
   const Platform* platform = find_platform(image.machine);
   if (platform == nullptr || image.reason.find(kAdvice) == std::string::npos) return false;
   const std::string sysroot = sysroot_of(*platform);
   // The dynamic linker has a path that its ABI fixes, /lib64/ld-linux-x86-64.so.2, where Debian has
-  // a link to the file in one of the folders.
+  // a link to the file in one of these folders.
   std::error_code error;
   const std::string file = std::filesystem::canonical(image.path, error).string();
   const auto holds = [&](std::string_view folder) {

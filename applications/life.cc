@@ -2,7 +2,7 @@
 //
 // Example: sqlite3 was counted in three runs and then optimized; it ran once more, counting. Its
 // profile is newer than the optimized image, so the next step is to optimize again. After that the
-// last check is of another version, so the next step is to check.
+// last check is that of another version, so the next step is to check.
 
 #include "applications/life.h"
 
@@ -19,12 +19,13 @@
 namespace respike {
 namespace {
 
-/// What the steps depend on.
+/// The facts on which the steps depend.
 struct Facts {
   size_t images = 0, optimizable = 0, counting = 0, optimized = 0;
-  const ProfileView* profile = nullptr;    // the one of most runs; null: nothing was counted
-  bool grew = false;                       // there are counts that the optimized images do not know
-  const ImageView* rebuilt = nullptr;      // it has a new build, which was not optimized
+  const ProfileView* profile = nullptr;    // the profile with the most runs; null: nothing was
+                                           // counted
+  bool grew = false;                       // there are counts newer than the optimized images
+  const ImageView* rebuilt = nullptr;      // an image with a new build, which was not optimized
   bool checked = false, exported = false;  // the present optimized images
 };
 
@@ -35,8 +36,8 @@ std::set<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// Whether something that was done with optimized images was done with the present ones. Libraries
-/// that a program opens may be gone by then.
+/// Whether a step with optimized images was done with the present ones. Libraries that a program
+/// opened may be gone by now.
 bool is_of_present(const ApplicationView& application, const std::string& images) {
   const std::set<std::string> done = words_of(images);
   std::set<std::string> present;
@@ -89,7 +90,7 @@ std::string why_unchecked(const ApplicationView& application) {
   return {};
 }
 
-/// What the last check of the present version leads to.
+/// The next step after the last check of the present version.
 Next after_check(const ApplicationView& application, bool exported) {
   const LastCheck& check = *application.last_check;
   switch (check.result) {

@@ -1,6 +1,6 @@
 #pragma once
-// How far an application is: what was done with it, and what comes next. The command line says the
-// next step when it is started alone; the window shows all steps.
+// The progress of an application: the steps done with it, and the next step. The command line
+// prints the next step when it is started without arguments; the manager shows all steps.
 
 #include <array>
 #include <cstdint>
@@ -17,19 +17,20 @@ inline constexpr size_t kSteps = 6;
 
 struct StepState {
   bool done = false;
-  std::string text;  // what was reached, or what the step does, a clause
+  std::string text;  // the result of the step, or what the step does; a clause
 };
 
 struct Next {
   std::optional<Step> step;  // none: all is done, or nothing can be done
-  std::string why;           // goes on after the application's name: "is optimized, and ..."
+  std::string why;           // continues after the application's name: "is optimized, and ..."
 };
 
 struct Life {
   std::array<StepState, kSteps> steps;
   Next next;
   bool can_be_checked = false;      // there are two versions, and one program to compare them by
-  std::optional<double> gain;       // by the check of the present version: share of the costs saved
+  std::optional<double> gain;       // share of the costs saved, from the check of the present
+                                    // version
   std::optional<int64_t> age_days;  // of the newest counts of all images
 
   const StepState& operator[](Step step) const { return steps[static_cast<size_t>(step)]; }

@@ -1,20 +1,20 @@
-// Symbolic links on the way to images: which file a path leads to, and what to do when a link leads
-// to another file than before.
+// Symbolic links on the way to images: which file a path leads to, and what to do when a link has
+// changed.
 //
-// An image is known by its path without symbolic links, so that a file is one image however its
-// path is spelt (registering.cc says why). Two things can make a known path wrong:
+// An image is known by its path without symbolic links, so a file is one image however its path is
+// spelt (registering.cc says why). Two changes can make a known path wrong:
 //
-//   an image's path leads through a link   since the database is of a Respike that kept paths as
-//     they were spelt, or a folder was moved and a link is in its place: the image gets the path of
-//     the file, or becomes one with the image of that path. A file that is missing now is left as
-//     it is until it is back.
-//   an application's path (loaded_as) leads to another file   since a link was changed: the
+//   - The image's path leads through a link, because an older Respike kept paths as they were
+//     spelt, or because a folder was moved and a link is in its place. The image gets the path of
+//     the file, or is merged with the image of that path. An image whose file is missing keeps its
+//     path until the file is back.
+//   - An application's path (loaded_as) leads to another file, because a link was changed. The
 //     application uses the image of that file from now on. A new image follows the image before:
 //     its profile is carried over, as between two builds of one image.
 //
 // Example: prog loads /lib/libz.so.1, a link to libz.so.1.2.13, which ran often. An upgrade puts
 // libz.so.1.2.14 there and changes the link. The next command on prog registers libz.so.1.2.14,
-// carries the profile over, and puts it into the place of libz.so.1.2.13.
+// carries the profile over, and replaces libz.so.1.2.13 by it in the application.
 
 #include "applications/links.h"
 
@@ -46,7 +46,7 @@ fs::path real_path(const fs::path& path) {
   return error ? path : real;
 }
 
-/// Gives images whose paths lead through links the paths of their files.
+/// Gives an image whose path leads through links the path of its file.
 void Environment::make_paths_canonical() {
   for (const ImageRow& image : database_.images()) {
     const fs::path real = real_path(image.path);
@@ -59,9 +59,8 @@ void Environment::make_paths_canonical() {
   }
 }
 
-/// Puts the images of the files to which the application's paths lead now into the place of those
-/// that it used before. A file that cannot be an image of the application is left to others to
-/// report.
+/// Replaces an image of the application when the application's path to it leads to another file
+/// now. A file that cannot be an image of the application is reported elsewhere.
 void Environment::follow_links(const ApplicationRow& application) {
   if (access_ == Access::read) return;
   const auto all = database_.images_of(application.id);
@@ -85,8 +84,8 @@ void Environment::follow_links(const ApplicationRow& application) {
   }
 }
 
-/// The image that the application's path leads to now. A file that is no image yet, which other
-/// commands than `run` register, counts as another content of the image that the application uses.
+/// The image that the application's path leads to now. A file that is not registered yet (`run`
+/// registers no images) counts as new contents of the image that the application uses.
 ImageRow Environment::present_image(const ApplicationImage& used) const {
   const fs::path real = real_path(used.loaded_as);
   std::error_code error;
@@ -98,10 +97,10 @@ ImageRow Environment::present_image(const ApplicationImage& used) const {
   return image;
 }
 
-/// The linked images of an application that a program does not load in these surroundings, with the
-/// file of the same SONAME that the program loads. `library_path`: LD_LIBRARY_PATH.
-/// Example: libtool's wrappers of programs set LD_LIBRARY_PATH to the folder `.libs` of the build,
-/// while `register` found the libraries that were installed before.
+/// The linked images of an application that a program does not load with this LD_LIBRARY_PATH
+/// (`library_path`), each with the file of the same SONAME that the program loads instead. Example:
+/// libtool's wrappers of programs set LD_LIBRARY_PATH to the folder `.libs` of the build, while
+/// `register` found the libraries that were installed before.
 std::map<fs::path, fs::path> Environment::loaded_instead(const ApplicationRow& application,
                                                          const fs::path& program,
                                                          const std::string& library_path) const {

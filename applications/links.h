@@ -5,8 +5,8 @@
 
 namespace respike {
 
-/// The path without "..", where that leads to the same file, so that $ORIGIN/../lib gives the same
-/// path from every folder.
+/// The path without "..", if that path leads to the same file, so that $ORIGIN/../lib gives the
+/// same path from every folder.
 std::filesystem::path without_detours(const std::filesystem::path& path);
 
 /// The file that a path leads to, symbolic links followed; the path itself when there is no file.

@@ -1,31 +1,32 @@
 // Finds the images of an application, and the builds of these images.
 //
-// What identifies an image? Its path without symbolic links: whoever writes /lib/libfoo.so,
-// /usr/lib/libfoo.so or bin/../lib/libfoo.so.1 means one file, which has one profile, and mounts
-// put substitutes over that file. Hard links are different images. But an upgrade often puts a new
-// file beside the old one and changes a link, libfoo.so.1 or a folder's; for people that is the
-// same library, and its profile should live on. So an application also keeps the path by which the
-// user named an image or the loader opens it (ApplicationImage::loaded_as). When that path leads to
-// another file, the application follows it there, and the new image follows the old one: it gets
-// its profile, as far as it fits (links.cc). The path with its last link kept (libfoo.so.1) would
-// have been simpler as the identity, but two names of one file would have been two images again.
+// What identifies an image? Its path without symbolic links: /lib/libfoo.so, /usr/lib/libfoo.so and
+// bin/../lib/libfoo.so.1 mean one file, which has one profile, and mounts put substitutes over that
+// file. Hard links are different images. But an upgrade often puts a new file beside the old one
+// and changes a link, libfoo.so.1 or a folder's; for people this is the same library, and its
+// profile should live on. So an application also keeps the path by which the user named an image or
+// the loader opens it (ApplicationImage::loaded_as). When that path leads to another file, the
+// application uses that file, and the new image follows the old one: it gets the old image's
+// profile, as far as the profile fits (links.cc). The path with its last link kept (libfoo.so.1)
+// would be a simpler identity, but then two names of one file would be two images.
 //
-// An application has one or more images in role main: programs, or a library by itself. Its linked
-// libraries are those that the loader opens with any of them. Whoever registers a known name with
-// another set of programs gets that set, if it has a program in common with the known one; else
-// the name is taken, most likely by an application of which the user does not think now.
+// An application has one or more images in role main: programs, or a single library. Its linked
+// libraries are the libraries that the loader opens with any of these images. Registering a known
+// name with another set of programs replaces the known set, if the two sets have a program in
+// common; otherwise the name is taken, most likely by an application that the user does not have in
+// mind.
 //
-// refresh() looks at an image's file: first at size, times and inode; if they changed, at the
-// contents; if the contents are new, too, there is a new build. Respike lifts a new build once,
-// stores its procedures, and carries the profile of the newest older build with counts over to it.
-// An image that cannot be rewritten has no builds, only the reason why.
+// refresh() looks at an image's file: first at size, times and inode; if these changed, at the
+// contents; if the contents are new as well, there is a new build. Respike lifts a new build once,
+// stores its procedures, and carries over to it the profile of the newest older build that has
+// counts. An image that cannot be rewritten has no builds, only the reason why.
 //
 // Example: `touch app` changes a time; refresh() hashes the file, finds build 1 by the hash, and
 // notes the new time. `make app` changes the contents: build 2, with the profile of build 1.
 //
 // A file may be replaced while it is read. So size, times and inode are read before the contents.
-// If the file changes in between, they do not fit the file any more, and the next refresh() looks
-// again.
+// If the file changes in between, the recorded values do not fit the file, and the next refresh()
+// looks again.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -65,8 +66,8 @@ std::string describe(const MatchResult& match, bool fits, const std::string& bef
       match.confidence);
 }
 
-/// The programs, or the library, of an application. Throws Error when they cannot be that: a file
-/// cannot be used, they are for two machines, or a library stands beside others.
+/// The programs, or the library, of an application. Throws Error when a file cannot be used, when
+/// the files are for two machines, or when there is a library beside other files.
 std::vector<ProgramImage> read_mains(const std::vector<fs::path>& files) {
   std::vector<ProgramImage> mains;
   std::set<fs::path> real;
@@ -88,9 +89,8 @@ std::vector<ProgramImage> read_mains(const std::vector<fs::path>& files) {
   return mains;
 }
 
-/// The search of a program that starts when the files of a staged tree are in their places: what
-/// the tree has comes first. Below an emulator, also what the tree has in the usual folders of a
-/// system.
+/// The library search of a program that starts once the files of a staged tree are installed: files
+/// of the tree come first. Below an emulator, the tree's usual folders of libraries do, too.
 LibrarySearch search_below(const fs::path& root, const Platform& platform) {
   LibrarySearch search = present_search(platform);
   search.staged_tree = root;
@@ -101,7 +101,7 @@ LibrarySearch search_below(const fs::path& root, const Platform& platform) {
   return search;
 }
 
-/// Where files are that will have these paths when a staged tree is installed.
+/// The present places of files that will have these paths once a staged tree is installed.
 std::vector<fs::path> staged(const std::vector<fs::path>& files, const fs::path& root) {
   std::vector<fs::path> places;
   for (const fs::path& file : files)
@@ -125,9 +125,9 @@ Libraries libraries_of(const std::vector<ProgramImage>& mains, const fs::path& r
   return all;
 }
 
-/// Throws Error, with the reason of the first file, the program, when no file can be optimized:
-/// whoever forgot to keep relocations when linking should notice here. Leaves it to register_file()
-/// to report files that cannot be read.
+/// Throws Error, with the reason of the first file, the program, when no file can be optimized: a
+/// user who linked without relocations should notice here. register_file() reports files that
+/// cannot be read.
 void require_something_to_optimize(const std::vector<fs::path>& files, const std::string& name) {
   std::string reason;
   for (const fs::path& file : files) {
@@ -145,8 +145,8 @@ void require_something_to_optimize(const std::vector<fs::path>& files, const std
       files.front());
 }
 
-/// What `f` returns. Another process may remove rows that `f` has found, those of an application
-/// for example: then `f` is called again, and finds others.
+/// Returns what `f` returns. Another process may remove rows that `f` has found, for example the
+/// rows of an application: then `f` is called again, and finds other rows.
 template <typename F>
 auto again_while_rows_go(F f) {
   constexpr int kMostTries = 100;
@@ -181,7 +181,7 @@ RegisterResult Environment::register_application(const std::vector<fs::path>& ma
   return result;
 }
 
-/// Throws RowGone when another process forgets the application before it is found.
+/// Throws RowGone when another process forgets the application in the meantime.
 RegisterResult Environment::register_now(const std::vector<ProgramImage>& mains,
                                          const std::string& name, const fs::path& root) {
   const auto known = find_registered(name, mains);  // before anything is added
@@ -192,7 +192,8 @@ RegisterResult Environment::register_now(const std::vector<ProgramImage>& mains,
   const Libraries libraries = libraries_of(mains, root);
 
   std::vector<fs::path> files;
-  std::map<std::string, Id> before;  // by SONAME: what a library in another folder is an upgrade of
+  std::map<std::string, Id> before;  // by SONAME: the image of which a library in another folder is
+                                     // an upgrade
   for (const ProgramImage& image : mains) files.push_back(image.path);
   for (const LoadedLibrary& library : libraries.loaded) files.push_back(library.path);
   if (known)
@@ -238,8 +239,8 @@ std::optional<ApplicationRow> Environment::find_registered(
                   name, database_.image(known->main_image).path));
 }
 
-/// Throws Error when the application's files are for two machines, since one was replaced. Only the
-/// present files count: when the old file comes back, all is well again.
+/// Throws Error when the application's files are for two machines, because one was replaced. Only
+/// the present files count: the error goes away when the old file comes back.
 void Environment::require_one_machine(const ApplicationRow& application) const {
   const auto all = database_.images_of(application.id);
   for (const ApplicationImage& used : all)
@@ -249,9 +250,9 @@ void Environment::require_one_machine(const ApplicationRow& application) const {
 }
 
 /// Adds an application unless it is there (another process may just have added it), and updates its
-/// programs and linked libraries: `images`, and those libraries it had that carry the name of a
-/// missing library, since the file may come back. Other programs and linked libraries that it had
-/// are removed with a note. Fills `result`.
+/// programs and linked libraries: `images`, and each library it had that has the name of a missing
+/// library, since the file may come back. The application's other programs and linked libraries are
+/// removed with a note. Fills `result`.
 void Environment::put_application(const std::string& name, const std::vector<ProgramImage>& mains,
                                   const std::vector<ApplicationImage>& images,
                                   RegisterResult& result) {
@@ -300,20 +301,21 @@ Id Environment::register_file(const fs::path& file, const LoaderView& view, Id b
     row.follows = before;
   }
   refresh(row);
-  if (row.program != view.is_program()) {  // an old database knows that of few images
+  if (row.program != view.is_program()) {  // an old database lacks this for most images
     row.program = view.is_program();
     database_.put_image(row);
   }
   return row.id;
 }
 
-/// Looks at the file of an image, and registers the image or build when new. Returns the present
-/// build; nullopt when the image cannot be optimized. Throws Error when the file cannot be read, or
-/// when a run that this process belongs to has mounted another file over it.
+/// Looks at the file of an image, and registers the image or the build if it is new. Returns the
+/// present build; nullopt when the image cannot be optimized. Throws Error when the file cannot be
+/// read, or when a run that this process belongs to has mounted another file over it.
 std::optional<BuildRow> Environment::refresh(ImageRow& image) {
   if (is_substituted(image.path)) throw Error(kHiddenByRun, image.path);
   const FileIdentity identity = file_identity(image.path);
-  // stat() also works for files that may not be read, which nobody can run, copy or rewrite.
+  // stat() also succeeds for files without read permission, which cannot be run, copied or
+  // rewritten.
   if (access(image.path.c_str(), R_OK) != 0)
     throw Error(fmt::format("the file cannot be read: {}", std::strerror(errno)), image.path);
   if (access_ == Access::read) {
@@ -352,7 +354,8 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   image.optimizable = reason.empty();
   image.reason = reason;
   image.program = content.is_program();
-  // Whoever cancels leaves no build without what older builds' counts tell of it.
+  // One transaction: cancelling leaves no build that lacks the profile carried over from older
+  // builds.
   Database::Transaction transaction(database_);
   if (image.id == 0 || image != known) image.id = database_.put_image(image);
   if (!image.optimizable) {
@@ -369,8 +372,8 @@ std::optional<BuildRow> Environment::add_build(ImageRow& image, const ImageConte
   return build;
 }
 
-/// Carries the profile of the newest older build with counts, for the same machine, of this image
-/// or of the image that it follows, over to a build. Does nothing when that profile has been
+/// Carries a profile over to a build: that of the newest older build with counts for the same
+/// machine, of this image or of the image that it follows. Does nothing when that profile has been
 /// matched before and has not changed since.
 void Environment::carry_over(const ImageRow& image, const BuildRow& build) {
   const auto before = database_.profiled_build_before(build.id);
@@ -399,7 +402,7 @@ void Environment::register_opened(const ApplicationRow& application) {
   const Platform* platform =
       find_platform(machine_of(database_.image(application.main_image).path));
   if (platform == nullptr || !fs::exists(folder, error)) return;
-  std::set<fs::path> known;  // a path that leads to another file now is left to follow_links()
+  std::set<fs::path> known;  // follow_links() handles a path that leads to another file now
   for (const ApplicationImage& used : database_.images_of(application.id)) {
     known.insert(used.image.path);
     known.insert(used.loaded_as);

@@ -1,12 +1,12 @@
 // A session: a shell, or another command, below which all applications run in their modes.
 //
-// Whoever changes what an application's programs are to be started with, by whatever command and in
-// whatever process, tells the sessions that run: makes their rules anew (tas/interception.h). So a
-// change counts from the next start of a program on. Example: in a session of bash, `respike mode
-// app optimized`, typed there or in another terminal, and then `app` runs the optimized version.
+// A command that changes which versions an application's programs start with, in any process,
+// notifies the running sessions: it replaces their rules (tas/interception.h). So a change counts
+// from the next start of a program on. Example: in a session of bash, `respike mode app optimized`,
+// typed there or in another terminal, makes the next `app` run the optimized version.
 //
-// A session whose rules cannot be made anew keeps the old ones, with a warning. What cannot be
-// substituted there is left out without a word: the command that caused it says so itself.
+// A session whose rules cannot be replaced keeps the old rules, with a warning. Images that cannot
+// be substituted there are left out silently: the command that caused this reports it.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ fs::path Environment::rules_folder() const {
 }
 
 /// The programs of all applications that can be intercepted. A program of several applications runs
-/// as that of the first one by name.
+/// as part of the first of them by name.
 std::vector<InterceptedProgram> Environment::all_interceptions(const RunOptions& options) {
   std::vector<InterceptedProgram> all;
   const auto warn = [&](const std::string& text) {
@@ -74,18 +74,19 @@ void Environment::leave_session() {
     if (!session.is_own) continue;
     if (const auto problem = in_session(session, [&] { Interception({}, session.rules).update(); }))
       throw Error(*problem);
-    fs::remove(session.note);  // whoever changes something has nothing to tell it any more
+    fs::remove(session.note);  // the session is over: it needs no more notices of changes
     return;
   }
   throw Error("this is not below respike session");
 }
 
-/// One at a time, and each by what the database says then: the last one tells the latest.
+/// One process at a time, each with the present contents of the database: the last one writes the
+/// latest state.
 void Environment::tell_sessions() {
   const FileLock alone(database_.files() / "telling", FileLock::Wait::yes);
   const std::vector<LiveSession> all = live_sessions(sessions_folder());
   if (all.empty()) return;
-  // Below an intercepted program some files cannot be seen, and so not looked at.
+  // Below an intercepted program some files are hidden, and so cannot be checked.
   bool hidden = false;
   for (const ApplicationRow& application : database_.applications())
     for (const ApplicationImage& used : database_.images_of(application.id))

@@ -1,3 +1,16 @@
+// Replaces the files of a package's staged tree (DESTDIR) by their optimized versions.
+//
+// A package's build installs an image under any name and mode, so copies are found by contents:
+// every regular file of the tree whose size and content hash fit an original, or that equals the
+// replacement already. A replacement has a new inode, so owner, group, mode and file capabilities
+// of the old file are set again; if the owner cannot be set, the set-user-ID and set-group-ID bits
+// are dropped. Of a file with several names the first is written, and the others become hard links
+// to it.
+//
+// Example: usr/bin/app and usr/bin/app-2 are one file. replace() of the first writes a new inode;
+// replace() of the second finds the old inode in `replaced_`, and links usr/bin/app-2 to
+// usr/bin/app.
+
 #include "applications/staged_tree.h"
 
 #include <fmt/format.h>
@@ -30,7 +43,7 @@ struct stat status_of(const fs::path& file) {
   return status;
 }
 
-/// Gives a file another name in one step, in the place of what had the name.
+/// Gives a file another name in one step, replacing the file of that name.
 void replace_by_link(const fs::path& file, const fs::path& name) {
   const fs::path fresh = name.string() + ".respike-link";
   std::error_code error;

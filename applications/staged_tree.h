@@ -1,6 +1,6 @@
 #pragma once
-// A folder with the files of a package, each where it will be installed (DESTDIR): its files are
-// found by their contents, and replaced.
+// A folder with the files of a package, each at the place where it will be installed (DESTDIR). Its
+// files are found by their contents, and replaced.
 
 #include <sys/types.h>
 
@@ -26,20 +26,22 @@ class StagedTree {
     ContentHash original;
     std::span<const uint8_t> replacement;  // empty: nothing is to be replaced
   };
-  /// By version: the files that have the contents of the original, or of the replacement already,
-  /// sorted. Symbolic links are not followed. Throws Error when a folder cannot be read.
+  /// For each version: the files that have the contents of the original, or already of the
+  /// replacement, sorted. Symbolic links are not followed. Throws Error when a folder cannot be
+  /// read.
   std::vector<std::vector<std::filesystem::path>> find_copies(
       std::span<const Version> versions) const;
 
   /// Replaces the contents of a file in one step. The file keeps its owner, group, mode and
-  /// capabilities; where the owner cannot be kept, the bits go that lend the owner's identity. Of a
-  /// file with several names, all of which are replaced one after the other, the names stay those
-  /// of one file.
+  /// capabilities; if the owner cannot be kept, the set-user-ID, set-group-ID and sticky bits are
+  /// cleared. If all names of one file are replaced, one after the other, they remain names of one
+  /// file.
   void replace(const std::filesystem::path& file, std::span<const uint8_t> bytes);
 
  private:
   std::filesystem::path root_, left_out_;
-  std::map<std::pair<dev_t, ino_t>, std::filesystem::path> replaced_;  // by what the files were
+  std::map<std::pair<dev_t, ino_t>, std::filesystem::path> replaced_;  // by device and inode of the
+                                                                       // old files
 };
 
 }  // namespace respike

@@ -5,8 +5,8 @@
 
 namespace respike {
 
-/// Whether so many counter files wait in the spool that somebody should merge them now: they shall
-/// not fill the disk.
+/// Whether so many counter files wait in the spool that they should be merged now: they must not
+/// fill the disk.
 bool many_files_wait(const std::filesystem::path& spool);
 
 }  // namespace respike

@@ -30,7 +30,7 @@ struct AnnotateArguments {
   bool html = false;
 };
 
-/// What is shown of a file: lines around those that ran.
+/// A shown part of a file: lines around lines that ran.
 struct ShownLine {
   uint32_t number = 0;
   std::string text;

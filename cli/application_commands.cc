@@ -94,7 +94,7 @@ void print_table(std::vector<std::vector<std::string>> rows) {
   }
 }
 
-/// Says why an image is left alone; "likewise" if the row before gave the same reason.
+/// Why an image is left alone; "likewise" if the previous row gave the same reason.
 std::string left_alone(const ImageRow& image, std::string& last_reason) {
   const bool again = !image.reason.empty() && image.reason == last_reason;
   if (is_system_library(image)) return left_alone_text(image);

@@ -13,7 +13,7 @@
 
 namespace respike::cli {
 
-/// The option --db, given before or behind the command.
+/// The option --db, given before or after the command.
 struct DatabaseOption {
   std::string path;
   /// Whether neither --db nor RESPIKE_DB names a database.
@@ -21,11 +21,12 @@ struct DatabaseOption {
   bool exists() const;
   /// The path of the database, which may not exist yet.
   std::filesystem::path place() const;
-  /// The path of the database. Throws Error when there is none, so that a mistyped name makes none.
+  /// The path of the database. Throws Error when there is no database, so that a mistyped name does
+  /// not make one.
   std::filesystem::path database() const;
 };
 
-/// The environment of a database that exists; where the database cannot be written, it is read.
+/// The environment of an existing database; opened for reading if the database cannot be written.
 Environment open_environment(const DatabaseOption& database);
 
 /// What to do when there is no database. Only `register` makes one.
@@ -45,7 +46,7 @@ std::vector<CLI::Option*> add_profile_options(CLI::App& command, ProfileOptions&
 /// Read when a command runs: the parser fills the option after commands were added.
 using SharedDatabase = std::shared_ptr<const DatabaseOption>;
 void add_setup_commands(CLI::App& app, const SharedDatabase& database);
-/// `words`: the words behind "--".
+/// `words`: the words after "--".
 void add_report_fault_command(CLI::App& app, const SharedDatabase& database,
                               const std::vector<std::string>& words);
 void add_forgetting_commands(CLI::App& app, const SharedDatabase& database);
@@ -56,15 +57,15 @@ void add_manager_command(CLI::App& app, const SharedDatabase& database);
 /// compare, which also compares files, and check.
 void add_compare_commands(CLI::App& app, const SharedDatabase& database,
                           const std::vector<std::string>& words);
-/// attend, which nobody but Respike calls.
+/// attend, which only Respike calls.
 void add_attend_command(CLI::App& app, const SharedDatabase& database);
-/// `words`: the words behind "--".
+/// `words`: the words after "--".
 void add_exec_command(CLI::App& app, const SharedDatabase& database,
                       const std::vector<std::string>& words);
-/// `words`: the words behind `session` and its options.
+/// `words`: the words after `session` and its options.
 void add_session_command(CLI::App& app, const SharedDatabase& database,
                          const std::vector<std::string>& words);
-/// `words`: the words behind `run NAME`.
+/// `words`: the words after `run NAME`.
 void add_run_command(CLI::App& app, const SharedDatabase& database,
                      const std::vector<std::string>& words);
 

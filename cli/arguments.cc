@@ -1,3 +1,12 @@
+// Validators of option values, and options that several commands share.
+//
+// The parser's own conversions are too lenient: CLI11 wraps, clamps or drops text that is not a
+// number of the wanted type. So the validators of numbers parse the whole text with std::from_chars
+// and check the range. A validator returns the clause that the user reads, or an empty text.
+//
+// Example: whole_number_between(1, 64) rejects "-1", "65" and "7x" with "\"7x\" is no number from 1
+// to 64".
+
 #include "cli/arguments.h"
 
 #include <algorithm>
@@ -33,7 +42,7 @@ std::string number_problem(const std::string& text, uint64_t least, uint64_t mos
   return fmt::format("\"{}\" is no number from {} to {}", text, least, most);
 }
 
-/// The finite number that a text is; nullopt: it is none.
+/// The text as a finite number; nullopt: it is not one.
 std::optional<double> finite_number(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

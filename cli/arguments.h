@@ -14,12 +14,12 @@ void add_output_option(CLI::App& command, std::string& name, const std::string& 
 void add_counters_option(CLI::App& command, std::string& name);
 /// --dynamic-fragments: OptimizeOptions::dynamic_fragments.
 void add_dynamic_fragments_option(CLI::App& command, bool& on);
-/// For other options that name a file to be written.
+/// For other options that name an output file.
 CLI::Validator name_of_output();
-/// For options that name something else; the help calls it `kind`.
+/// For options that name something else, which the help calls `kind`.
 CLI::Validator name_of(const std::string& kind);
 /// A number from 0 to 2^64 - 1. Without this validator the parser wraps, clamps or drops text that
-/// is no such number.
+/// is not such a number.
 CLI::Validator whole_number();
 /// A finite number above 0.
 CLI::Validator positive_number();

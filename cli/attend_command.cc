@@ -1,6 +1,5 @@
-// respike attend: pieces of work that the attendant of running programs calls for
-// (applications/attendant_duties.cc). Hidden from --help: nobody else has a use for it. What it has to tell
-// the user waits for the next command.
+// respike attend: tasks that the attendant of running programs calls (applications/attendant_duties.cc).
+// Hidden from --help, since it has no other use. Messages for the user wait for the next command.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,8 +25,8 @@ struct AttendArguments {
   int signal = 0;
 };
 
-/// Prints the library's path and that of its version, each with a zero behind; nothing when it has
-/// none.
+/// Prints the library's path and its version's path, each with a terminating zero; prints nothing
+/// when the library has no version.
 void print_version(const AttendArguments& arguments, const DatabaseOption& database) {
   Environment environment = open_environment(database);
   const auto version =
@@ -36,16 +35,16 @@ void print_version(const AttendArguments& arguments, const DatabaseOption& datab
     for (const std::string& path : {version->original.string(), version->substitute.string()})
       std::fwrite(path.c_str(), 1, path.size() + 1, stdout);
   std::fflush(stdout);
-  // The program waits for the end of this output, and for nothing else.
+  // The program waits only for the end of this output.
   const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nothing >= 0) dup2(nothing, STDOUT_FILENO);
   environment.tell_of_opened();
 }
 
-/// Says on standard error, which is that of a command that has ended, what runs were counted.
+/// Reports the counted runs on standard error, which belongs to a command that has ended.
 void print_counted(const AttendArguments& arguments, const DatabaseOption& database) {
   constexpr unsigned kSeconds = 5;
-  alarm(kSeconds);  // whatever keeps the line from being printed, nobody shall wait for it
+  alarm(kSeconds);  // no process shall wait long for this line, even if it cannot be printed
   const std::vector<Id> applications(arguments.applications.begin(), arguments.applications.end());
   const auto counted = open_environment(database).counted_since(applications, arguments.before);
   const std::string text = counted_text(counted);

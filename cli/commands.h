@@ -15,15 +15,16 @@ void add_annotate_command(CLI::App& profile);
 void add_instrument_command(CLI::App& image);
 void add_collect_command(CLI::App& image);
 void add_profile_commands(CLI::App& app);
-/// `words` are the words behind "--", for the program that the command runs; they are read when the
+/// `words` are the words after "--", for the program that the command runs; they are read when the
 /// command runs.
 void add_measure_command(CLI::App& app, const std::vector<std::string>& words);
-/// The commands on applications. `words`: likewise, or the words behind `run NAME`.
+/// The commands on applications. `words`: the words after "--", or after `run NAME`.
 void add_application_commands(CLI::App& app, const std::vector<std::string>& words);
 
-/// help, and what shells and installers ask. `words`: those behind `complete`.
+/// help, and commands for shells and installers. `words`: the words after `complete`.
 void add_help_commands(CLI::App& app, const std::vector<std::string>& words);
-/// What `respike` alone prints on a terminal: five lines at most, by what the database has.
+/// Prints what `respike` without arguments shows on a terminal: at most five lines, from the
+/// database.
 void print_next_steps(const CLI::App& app);
 
 /// Thrown to end the command with this status, without another message.

@@ -1,8 +1,8 @@
 // respike compare, of two files or of an application; and respike check, of an application.
 //
-// Example: `respike compare a b -- x` runs the files a and b, each with the argument x;
-// `respike compare app -- x` runs the registered program app twice, as it is and with its optimized
-// images in place.
+// Example: `respike compare a b -- x` runs the files a and b, each with the argument x; `respike
+// compare app -- x` runs the registered program app twice, unchanged and with its optimized images
+// in place.
 
 #include <fmt/format.h>
 
@@ -31,10 +31,10 @@ using measure::ModelInfo;
 using measure::TimeComparison;
 using measure::Trials;
 
-constexpr size_t kProcedures = 10;  // of the largest gains, and of the largest losses
+constexpr size_t kProcedures = 10;  // number of the largest gains, and of the largest losses
 
 struct CompareArguments {
-  std::string model;               // empty: by the program; or measure::kNative
+  std::string model;               // empty: chosen by the program; or measure::kNative
   std::string before, after;       // `after` empty: `before` is an application
   std::vector<std::string> words;  // arguments of both
   bool json = false;
@@ -45,7 +45,7 @@ struct CompareArguments {
 
 // ---- two files ----
 
-/// Says on stderr how the programs behaved; throws Error when they did not behave alike.
+/// Says on stderr how the programs behaved; throws Error when they behaved differently.
 template <typename Compared>
 void judge(const Compared& c, const CompareArguments& arguments) {
   if (!c.difference.empty())
@@ -98,7 +98,7 @@ std::string left_alone(const ComparedImage& image) {
 struct Row {
   std::string name;
   uint64_t before = 0, after = 0;
-  std::string rest;  // behind the numbers
+  std::string rest;  // printed after the numbers
 };
 
 void print_rows(std::string_view title, std::string_view rest, const std::vector<Row>& rows) {
@@ -124,7 +124,7 @@ void print_images(const std::vector<ComparedImage>& images, const Comparison& c)
   print_rows("cycles by image", "    share", rows);
 }
 
-/// The first procedures, in the order of the iterators, that the predicate holds for.
+/// The first procedures, in the order of the iterators, for which the predicate holds.
 template <typename Iterator, typename Predicate>
 void print_procedures(const char* title, Iterator from, Iterator to, Predicate is_shown) {
   std::vector<Row> rows;
@@ -235,14 +235,14 @@ void compare_versions(const CompareArguments& arguments, const DatabaseOption& d
 
 struct CheckArguments {
   std::string name;
-  std::string model;  // as CompareArguments has it
+  std::string model;  // as in CompareArguments
   std::vector<std::string> words;
   size_t runs = 0;
   bool json = false;
   measure::Driver driver;
 };
 
-/// Of a server what is named is the driver's; and how the server ended was compared, too.
+/// For a server the names are about the driver; the server's end was compared as well.
 std::string_view name_of(Trials::Compared compared) {
   switch (compared) {
     case Trials::Compared::output:

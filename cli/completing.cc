@@ -1,3 +1,15 @@
+// Completions of a shell: what may stand at the cursor.
+//
+// understand() reads the words before the cursor as the parser would: it follows the names of
+// commands, notes an option that still needs its value, collects positional words, and stops at the
+// words of another program (after "--", after `run NAME`, or after the first word of a session's
+// command). complete() then offers the values of that option, options, subcommands, or values of
+// the next positional. Values come from the command's description, or from the database and files
+// by a NameSource.
+//
+// Example: for `respike image optimize --layout=ra` the words of --layout that begin with "ra" are
+// offered, each with "--layout=" before it.
+
 #include "cli/completing.h"
 
 #include <algorithm>
@@ -6,7 +18,7 @@
 namespace respike::cli {
 namespace {
 
-/// The words in front of the cursor, understood.
+/// The meaning of the words before the cursor.
 struct Place {
   std::vector<const CommandDescription*> path;   // respike, image, optimize
   const ArgumentDescription* pending = nullptr;  // an option that waits for its value
@@ -14,7 +26,7 @@ struct Place {
   bool in_program = false;  // the words belong to the program that the command runs
 };
 
-/// An option of the command, or of those around it, which stand behind it as well.
+/// An option of the command, or of an enclosing command, whose options may also follow the command.
 const ArgumentDescription* find_option(const Place& place, std::string_view flag) {
   for (const CommandDescription* command : place.path)
     for (const ArgumentDescription& option : command->options)
@@ -52,7 +64,8 @@ void add(Completions& to, const std::vector<std::string>& names) {
   for (const std::string& name : names) to.words.emplace_back(name, "");
 }
 
-/// Values of an argument: its choices, else names of what it is called after, else files.
+/// Adds values of an argument: its choices, else names of the kind that its own name says, else
+/// files.
 void add_values(Completions& to, const ArgumentDescription& argument, const Place& place,
                 const NameSource& names) {
   const std::string flag = argument.flags.empty() ? "" : argument.flags.back();

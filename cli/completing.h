@@ -1,5 +1,5 @@
 #pragma once
-// What may stand where the cursor is: for the completions of shells.
+// What may stand at the cursor: for the completions of shells.
 
 #include <functional>
 #include <string>
@@ -11,8 +11,9 @@
 namespace respike::cli {
 
 struct Completions {
-  bool files = false;                                      // names of files may stand there, too
-  std::vector<std::pair<std::string, std::string>> words;  // and what each is; may be empty
+  bool files = false;                                      // file names may stand there as well
+  std::vector<std::pair<std::string, std::string>> words;  // and the meaning of each, which may be
+                                                           // empty
 };
 
 /// Names that the database or files know.
@@ -22,8 +23,8 @@ struct NameSource {
   std::function<std::vector<std::string>(const std::string& file)> procedures;
 };
 
-/// What may stand in the place of the last word of `typed`, the words behind `respike`: what starts
-/// with that word, which may be empty.
+/// Words that may replace the last word of `typed`, which are the words after `respike`: all that
+/// start with that word, which may be empty.
 Completions complete(const CommandDescription& root, const std::vector<std::string>& typed,
                      const NameSource& names);
 

@@ -1,3 +1,13 @@
+// The options for an image whose debug information is in a file of its own (objcopy
+// --only-keep-debug): the new image gets a new debug file, under the output's name and ".debug"
+// unless --debug-output names another.
+//
+// No file may overwrite another: the debug file must differ from the output, and the new debug file
+// from both and from the command's other files.
+//
+// Example: `respike image optimize app -o fast --debug-file app.debug` writes fast and fast.debug,
+// and fast's .gnu_debuglink names "fast.debug".
+
 #include "cli/debug_files.h"
 
 #include <filesystem>

@@ -19,8 +19,8 @@ struct DebugFileArguments {
 void add_debug_file_options(CLI::App& command, DebugFileArguments& arguments);
 
 /// Reads the debug file, if there is one, and completes `arguments` for the image's output. Throws
-/// Error when the new debug file would overwrite one of `others`, or the output or the debug file
-/// would.
+/// Error when the new debug file would overwrite one of `others`, the output or the debug file, or
+/// when the output would overwrite the debug file.
 std::optional<Image> read_debug_file(DebugFileArguments& arguments, const std::string& output,
                                      std::vector<std::string> others);
 

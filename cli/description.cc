@@ -1,3 +1,13 @@
+// Turns the parser's commands into data, so that help, manual pages and completions say the same as
+// the parser and cannot be out of date.
+//
+// Hidden commands and options have no group, and are left out. Choices come from the type name of
+// CLI11's option: "{chain,place}" has the choices chain and place, and the value "chain|place". A
+// note with "stands behind --: USAGE" replaces the usage line.
+//
+// Example: the description of `respike image optimize` has the words {"respike", "image",
+// "optimize"}, and its positional IMAGE.
+
 #include "cli/description.h"
 
 #include <fmt/format.h>
@@ -17,7 +27,7 @@ std::vector<std::string> choices_of(const std::string& text) {
   return choices;
 }
 
-/// Of a type name such as "TEXT:FILE" what the user has to give: FILE.
+/// The part of a type name such as "TEXT:FILE" that the user has to give: FILE.
 std::string value_of(const CLI::Option& option) {
   if (option.get_type_size_max() == 0) return "";
   const std::string type = option.get_type_name();

@@ -1,5 +1,5 @@
 #pragma once
-// The commands as data, taken from the parser: what help, manual pages and completions say.
+// The commands as data, taken from the parser, for help, manual pages and completions.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -8,9 +8,9 @@
 namespace respike::cli {
 
 struct ArgumentDescription {
-  std::string name;                // of a positional: NAME
-  std::vector<std::string> flags;  // of an option: "-o", "--output"
-  std::string value;               // what stands for the value: FILE; empty: a flag
+  std::string name;                // name of a positional: NAME
+  std::vector<std::string> flags;  // flags of an option: "-o", "--output"
+  std::string value;               // the placeholder of the value: FILE; empty: a flag
   std::vector<std::string> choices;
   std::string text;
   std::string standard;  // the default, in words; empty: none
@@ -24,11 +24,11 @@ struct CommandDescription {
   std::vector<std::string> notes;  // sentences below the options
   std::string group;               // "Applications"
   std::vector<ArgumentDescription> positionals, options;
-  std::vector<CommandDescription> commands;  // below it
+  std::vector<CommandDescription> commands;  // subcommands
 
   /// "respike image optimize".
   std::string name() const;
-  /// "respike image optimize [OPTIONS] IMAGE", or as the notes have it where a program follows.
+  /// "respike image optimize [OPTIONS] IMAGE", or the usage from the notes if a program follows.
   std::string usage() const;
   const CommandDescription* command(const std::string& word) const;
 };

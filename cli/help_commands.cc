@@ -1,6 +1,6 @@
-// help, what to do next, and two commands for installers and shells: manual pages and completions.
+// help, the next steps, and two commands for installers and shells: manual pages and completions.
 //
-// All of them say what the parser knows (description.h), so that none can be out of date.
+// All of them come from the parser (description.h), so that none can be out of date.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Lets the help of a command list what is hidden.
+/// Lets the help of a command list hidden options and commands.
 void show_hidden(CLI::App& command) {
   for (CLI::Option* option : command.get_options([](CLI::Option*) { return true; }))
     if (option->get_group() == kHidden) option->group("Options of tests and benches");
@@ -49,11 +49,11 @@ void print_help(CLI::App& app, const std::vector<std::string>& words, bool all) 
     name += " " + command->get_name();
   }
   if (all) show_hidden(*command);
-  // App::help() would print that of the command that is running.
+  // App::help() would print the help of the running command.
   fmt::print("{}", command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal));
 }
 
-// ---- what to do next ----
+// ---- the next step ----
 
 bool has_counter_files(const fs::path& folder) {
   std::error_code error;
@@ -62,7 +62,7 @@ bool has_counter_files(const fs::path& folder) {
   return false;
 }
 
-/// What to do with an application next, a line.
+/// The next step with an application, one line.
 std::string next_line(const Database& database, const ApplicationView& view) {
   const std::string name = shell_word(view.name);
   const bool waiting = std::ranges::any_of(view.images, [&](const ImageView& image) {
@@ -89,7 +89,7 @@ std::string next_line(const Database& database, const ApplicationView& view) {
   return line;
 }
 
-/// Completions wait for nothing: a shell's user does.
+/// Completions never wait long: the user of the shell waits for them.
 [[noreturn]] void give_up(int) {
   _exit(0);
 }
@@ -128,7 +128,7 @@ std::vector<std::string> applications_of(const fs::path& database) {
   return names;
 }
 
-/// What `f` returns; nothing when it fails: completions say nothing of errors.
+/// Returns what `f` returns; an empty value when `f` fails: completions do not report errors.
 template <typename F>
 std::vector<std::string> or_none(F f) {
   try {
@@ -177,7 +177,7 @@ void write_pages(const CommandDescription& command, const CommandDescription& ro
 void print_next_steps(const CLI::App& app) {
   constexpr size_t kMost = 3;
   std::vector<std::string> lines;
-  // As for completions, the database is only read: who asks what to do next has changed nothing.
+  // As for completions, the database is only read: asking for the next step must not change it.
   if (const DatabaseOption database; database.exists()) {
     Environment environment(database.place(), Access::read);
     const std::vector<ApplicationRow> rows = environment.database().applications();

@@ -41,7 +41,7 @@ std::string library_text(const pe::ImportedLibrary& library) {
   return text + (library.delayed ? ", with delay" : "");
 }
 
-/// What binds an image of Windows to others.
+/// Prints how an image of Windows depends on others.
 void print_linkage(const pe::Linkage& linkage) {
   uint32_t functions = 0;
   for (const pe::ImportedLibrary& library : linkage.libraries) functions += library.functions;
@@ -155,7 +155,7 @@ Json hot_cold_to_json(const HotColdNote& note) {
   return json;
 }
 
-/// Shares are shares of executed instructions, by the profile.
+/// Shares are relative to executed instructions, by the profile.
 Json hot_cold_to_json(const HotColdResult& result) {
   Json coverage = Json::object(), procedures = Json::array();
   for (const HotColdNote& note : result.notes) {
@@ -247,7 +247,7 @@ std::string report_text(const OptimizeArguments& arguments, const Image& image,
   return text_of(json) + "\n";
 }
 
-/// A line for each instruction of movable code: where it is, and where it was.
+/// A line for each instruction of movable code: its present and its previous place.
 std::string places_text(const std::vector<PlacedInstruction>& places) {
   std::string text;
   for (const PlacedInstruction& place : places) {
@@ -260,7 +260,8 @@ std::string places_text(const std::vector<PlacedInstruction>& places) {
   return text;
 }
 
-/// Why hot-cold optimization is not possible; nullopt if it is, whatever the user wants.
+/// Why hot-cold optimization is not possible; nullopt if it is possible, whether or not the user
+/// wants it.
 std::optional<std::string> hot_cold_obstacle(const OptimizeOptions& options, const Image& image) {
   const Machine& machine = machine_for(image);
   if (machine.rewrite == nullptr && machine.costs.copied_tail == 0)

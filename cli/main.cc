@@ -1,8 +1,8 @@
 // The respike command: parses the command line, runs one subcommand, turns errors into one sentence
 // and an exit status (0 done, 1 could not be done, 2 wrong usage).
 //
-// The status is right even if a stream is closed: results that cannot be printed to stdout are a
-// failure, messages that cannot be printed to stderr are not.
+// The status is right even if a stream is closed: it is a failure if results cannot be printed to
+// stdout, but not if messages cannot be printed to stderr.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -45,8 +45,8 @@ uint64_t size_of_files(std::span<char* const> words) {
   return sum;
 }
 
-/// The index of the first word from `at` on that is neither an option nor the value of an option;
-/// argc: there is none. `commands` know which options take a value.
+/// The index of the first word, from `at` on, that is neither an option nor the value of an option;
+/// argc: there is none. The options of `commands` say which take a value.
 int skip_options(std::initializer_list<const CLI::App*> commands, int at, int argc, char** argv) {
   const auto takes_value = [&](const char* word) {
     return std::ranges::any_of(commands, [&](const CLI::App* command) {
@@ -60,12 +60,12 @@ int skip_options(std::initializer_list<const CLI::App*> commands, int at, int ar
 }
 
 /// Cuts off and returns the words of another program's command line, which the parser would read as
-/// options or, "[a,b]", as lists: the words behind `run NAME` and `session`, and those behind "--"
-/// of `exec`, `measure`, `compare`, `check` and `report-fault`. `at`: the index of the command.
-/// Example: `run app -o x` gives {"-o", "x"}.
+/// options or, "[a,b]", as lists: the words after `run NAME`, `session` and `complete`, and after
+/// "--" of `exec`, `measure`, `compare`, `check` and `report-fault`. `at`: the index of the
+/// command. Example: `run app -o x` gives {"-o", "x"}.
 std::vector<std::string> take_words(const CLI::App& app, int at, int& argc, char** argv) {
   const std::string_view command = at < argc ? argv[at] : "";
-  int end = argc, begin = argc;  // end of Respike's words; begin of the program's words
+  int end = argc, begin = argc;  // end of Respike's words; start of the program's words
   if (command == "run") {
     at = skip_options({&app, app.get_subcommand("run")}, at + 1, argc, argv);
     if (at < argc && std::string_view(argv[at]) == "--") ++at;
@@ -88,7 +88,7 @@ std::vector<std::string> take_words(const CLI::App& app, int at, int& argc, char
 
 /// Runs the command that the arguments ask for and returns the exit status.
 int run(int argc, char** argv) {
-  std::vector<std::string> words;  // of a program that the command runs
+  std::vector<std::string> words;  // words of the program that the command runs
   CLI::App app("Respike rewrites linked executables and shared libraries so that they run faster.",
                "respike");
   app.require_subcommand(1);
@@ -102,7 +102,8 @@ int run(int argc, char** argv) {
   respike::cli::add_application_commands(app, words);
   respike::cli::add_help_commands(app, words);
   const int command = skip_options({&app}, 1, argc, argv);
-  // What `run`, `exec` and `session` start inherits the signals' actions, so they leave them alone.
+  // Programs that `run`, `exec` and `session` start inherit signal actions, so these commands leave
+  // them alone.
   const std::string_view name = command < argc ? argv[command] : "";
   const std::set<std::string_view> starting = {
       "run", "exec", "session", "measure", "compare", "check", "attend", "manager", "report-fault"};

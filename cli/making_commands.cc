@@ -122,7 +122,7 @@ void run_profile_export(const MakingArguments& arguments, const DatabaseOption& 
   with_environment(database, [&](Environment& environment) {
     set = environment.export_profiles(arguments.name, arguments.images, arguments.profile);
   });
-  // A single image's profile is a file that all other commands on profiles read.
+  // The profile of a single image is a file that all other profile commands can read.
   if (!arguments.images.empty() && set.size() == 1)
     write_profile(arguments.folder, set.front().profile);
   else

@@ -1,3 +1,12 @@
+// Writes manual pages as roff source with the macros of man(7), one page for each command, from the
+// description of the command (description.h).
+//
+// In roff a line that begins with "." or "'" is a request, "\" begins an escape, and "-" is a
+// hyphen that may be set as another character. roff_text() escapes all three, so that texts of
+// commands appear literally and options can be copied from the page.
+//
+// Example: the option --image with the value FILE has the heading "\fB\-\-image\fR \fIFILE\fR".
+
 #include "cli/manual.h"
 
 #include <fmt/format.h>
@@ -11,7 +20,8 @@
 namespace respike::cli {
 namespace {
 
-/// Text for roff: hyphens that are typed, backslashes, and no control character at a line's start.
+/// Escapes text for roff: hyphens and backslashes stay literal, and no line starts with a control
+/// character.
 std::string roff_text(std::string_view text) {
   std::string result;
   for (const char c : text) {

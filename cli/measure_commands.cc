@@ -23,10 +23,10 @@ using measure::ModelInfo;
 using measure::Share;
 using measure::Times;
 
-constexpr size_t kProcedures = 20;  // that the table has
+constexpr size_t kProcedures = 20;  // procedures in the table
 
 struct MeasureArguments {
-  std::string model;               // empty: by the program; or measure::kNative
+  std::string model;               // empty: chosen by the program; or measure::kNative
   std::vector<std::string> words;  // the program and its arguments
   std::string by;                  // image, procedure or empty
   bool json = false;

@@ -99,7 +99,7 @@ std::string speedups(const Comparison& c, bool explain) {
   return text;
 }
 
-/// Whether a figure is one of those that every model has and that explain most of a difference.
+/// Whether a figure is a main figure: every model has it, and it explains much of a difference.
 bool is_main_figure(const measure::Figure& figure) {
   constexpr std::string_view kMain[] = {"instructions", "cycles",        "taken_branches",
                                         "mispredicts",  "icache_misses", "itb_misses"};

@@ -1,5 +1,5 @@
 #pragma once
-// What measure, compare and check print alike.
+// Output that measure, compare and check share.
 
 #include <cstdint>
 #include <functional>
@@ -15,11 +15,11 @@
 
 namespace respike::cli {
 
-/// Says on stderr why these are times and not a model's figures, and why nothing was counted, if
-/// there is something to say.
+/// If need be, says on stderr why the figures are times instead of a model's, and why nothing was
+/// counted.
 void note_times(const std::string& why_timed, const std::string& uncounted);
 
-/// What tables call memory without a file in which code ran.
+/// The name in tables for memory without a file in which code ran.
 constexpr const char* kNoFile = "(code without a file)";
 
 Json to_json(const measure::Measurement& measurement);
@@ -39,8 +39,8 @@ void print_comparison(const measure::TimeComparison& comparison);
 
 void note_exit_status(const char* whose, int status);
 
-/// Lets the programs that this process measures be originals, also below `respike exec` and in
-/// sessions. Returns what makes their world (ProgramRun::enter).
+/// Ensures that this process measures originals, also below `respike exec` and in sessions. Returns
+/// the function that prepares their surroundings (ProgramRun::enter).
 std::function<void()> measure_originals();
 
 /// --model NAME and --native, which is measure::kNative.

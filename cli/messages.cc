@@ -1,5 +1,5 @@
 // Messages quote names, which may hold any bytes. Bytes that are not text are made visible here,
-// once for all messages, and not where names are put into messages.
+// once for all messages, not at each use of a name.
 
 #include "cli/messages.h"
 
@@ -19,8 +19,8 @@
 namespace respike::cli {
 namespace {
 
-/// The size in bytes of the first character of the text; 0 when the text does not begin with a
-/// printing character but with a control character or bytes that are no UTF-8.
+/// The size in bytes of the first character of the text; 0 when the text begins with a control
+/// character or with bytes that are not UTF-8.
 size_t printing_character(std::string_view text) {
   const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned first = byte(0);
@@ -55,7 +55,7 @@ std::string printable(std::string_view text) {
 }
 
 namespace {
-std::optional<bool> wants_demangled;  // nullopt: as the output is
+std::optional<bool> wants_demangled;  // nullopt: depends on the output
 }  // namespace
 
 std::string shown_name(std::string_view name) {

@@ -1,5 +1,5 @@
 #pragma once
-// Printing that the subcommands share.
+// Printing functions that the subcommands share.
 
 #include <cstdint>
 #include <span>
@@ -24,17 +24,17 @@ namespace respike::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// The text with control characters and bytes that are no UTF-8, which would spoil a line of a
-/// terminal or a log, written as \n, \t or \x1b.
+/// The text with control characters and bytes that are not UTF-8 written as \n, \t or \x1b: they
+/// would spoil a line of a terminal or a log.
 std::string printable(std::string_view text);
-/// A name of code as its source has it, where names are to be demangled: on terminals, or as
-/// add_demangle_option() says. Example: `_ZN3foo3barEi` becomes `foo::bar(int)`.
+/// A name of code, demangled on terminals, or as add_demangle_option() says. Example:
+/// `_ZN3foo3barEi` becomes `foo::bar(int)`.
 std::string shown_name(std::string_view name);
 void add_demangle_option(CLI::App& command);
 /// Prints "respike: TEXT" as one line on stderr. Ignores errors of stderr.
 void complain(std::string_view text);
 void print_warnings(const Diagnostics& diagnostics);
-/// JSON as text; replaces bytes of names that are no UTF-8, which JSON must be.
+/// JSON as text; replaces bytes of names that are not UTF-8, since JSON must be UTF-8.
 std::string text_of(const Json& json);
 /// The bytes of a text, to be written to a file; valid as long as the text.
 std::span<const uint8_t> bytes_of(std::string_view text);

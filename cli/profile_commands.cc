@@ -27,7 +27,7 @@ namespace {
 
 struct ShowArguments {
   std::string profile;
-  std::string image;  // of a set of profiles
+  std::string image;  // image in a set of profiles
   std::vector<std::string> procedures;
   uint64_t top = 30;
   bool json = false;
@@ -125,7 +125,7 @@ void print_procedure(const ProcedureProfile& procedure, const ProcedureNames& na
   }
 }
 
-/// Shows what a set of profiles holds.
+/// Shows the contents of a set of profiles.
 void show_set(const ProfileSet& set, const ShowArguments& arguments) {
   if (!arguments.procedures.empty())
     throw CLI::ValidationError("of which image: --image is one of " + images_of(set));
@@ -250,8 +250,8 @@ struct MergeArguments {
   std::string output;
 };
 
-/// Splits PROFILE or PROFILE:WEIGHT. Text behind the last colon that is no number belongs to the
-/// name. A number that is too large for a double is infinity, one that is too small is 0.
+/// Splits PROFILE or PROFILE:WEIGHT. Text after the last colon that is not a number belongs to the
+/// name. A number that is too large for a double is infinity, a number that is too small is 0.
 std::pair<std::string, double> weighted(const std::string& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos) return {text, 1.0};

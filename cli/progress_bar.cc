@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kMoment(300);
 constexpr size_t kWidth = 30;  // characters of the bar
 constexpr size_t kStep = 45;   // characters of the step: with the bar, less than 80
 
-/// Ignores errors: when the terminal is gone, the work goes on.
+/// Ignores errors: the work continues without a terminal.
 void draw(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);

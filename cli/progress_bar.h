@@ -7,7 +7,7 @@
 
 namespace respike::cli {
 
-/// Shows nothing unless stderr is a terminal and the work takes longer than a moment. The
+/// Shows the bar only if stderr is a terminal and the work takes longer than a moment. The
 /// destructor clears the line, so that an error message starts on an empty line.
 class ProgressBar {
  public:
@@ -25,7 +25,7 @@ class ProgressBar {
  private:
   std::chrono::steady_clock::time_point start_;
   bool terminal_;
-  size_t width_ = 0;  // of the widest line shown; 0: none
+  size_t width_ = 0;  // width of the widest line shown; 0: none
 };
 
 }  // namespace respike::cli

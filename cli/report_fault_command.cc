@@ -1,4 +1,4 @@
-// respike report-fault: what is known of the fault of which an optimized version died.
+// respike report-fault: the known facts about the fault that killed an optimized version.
 //
 // Example: `respike report-fault app --run -- x` lets the optimized version run once more, with the
 // argument x, and says in which procedure of the original it dies.

@@ -1,7 +1,7 @@
-// The commands that start something: run, an application in its mode, whose status is passed
-// through; exec and session, any command, which may start applications itself; manager, the window;
-// and report, which the window's program writes. When Respike itself fails to run an application or
-// command, the status is 125, as with `env` and similar commands.
+// The commands that start programs: `run`, an application in its mode, whose status is passed
+// through; `exec` and `session`, any command, which may start applications; `manager`, the window;
+// and `report`, which the window's program writes. When Respike itself fails to run an application
+// or command, the status is 125, as with `env` and similar commands.
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,3 +1,12 @@
+// Ends a command that takes too much processor time.
+//
+// A damaged or hostile file may lead to work without end that no check foresees. So a timer of the
+// process's processor time (timer_create(2), CLOCK_PROCESS_CPUTIME_ID) sends SIGXCPU, and its
+// handler writes one sentence and ends the process with _exit: only calls that are safe in a signal
+// handler. A SIGXCPU that does not come from this timer has its usual effect.
+//
+// Example: `respike image info X` of a 5 MB file may take 600 + 5 * 20 = 700 seconds.
+
 #include "cli/time_limit.h"
 
 #include <time.h>
@@ -25,7 +34,7 @@ void say(std::string_view text) {
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
 }
 
-/// The signal of the timer. A user's own limit (ulimit -t) ends the command as ever.
+/// The handler of the timer's signal. A user's own limit (ulimit -t) ends the command as usual.
 void end_command(int signal, siginfo_t* info, void*) {
   if (info->si_code != SI_TIMER) {
     std::signal(signal, SIG_DFL);
@@ -41,7 +50,7 @@ void end_command(int signal, siginfo_t* info, void*) {
   _exit(1);
 }
 
-/// The seconds that the user allows; `standard` when he says nothing.
+/// The seconds that the user allows; `standard` if the user sets no limit.
 uint64_t allowed(uint64_t standard) {
   const char* text = std::getenv("RESPIKE_TIME_LIMIT");
   char* end = nullptr;

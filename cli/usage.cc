@@ -1,6 +1,6 @@
-// The parser knows that a word is too many or an option is missing, but not what the user meant,
-// and it asks for a command without looking at the word in its place. This file recognizes the
-// mistakes that people make:
+// The parser knows that there is an extra word or that an option is missing, but not what the user
+// meant. When it requires a command, it does not look at the word in the command's place. This file
+// recognizes common mistakes:
 //
 //   image optimize prog fast     give the output with -o: -o fast
 //   measure prog                 the program stands behind --: respike measure -- prog
@@ -11,8 +11,8 @@
 //   optimize prog -o fast        of an image: respike image optimize prog -o fast
 //   optimise prog                unknown command optimise, did you mean optimize? ...
 //
-// The sentences are our own: what the parser says in English is not read, but for the name of an
-// option in front of a colon.
+// The sentences are Respike's own: the parser's English is not read, except for the name of an
+// option before a colon.
 
 #include "cli/usage.h"
 
@@ -27,8 +27,8 @@
 namespace respike::cli {
 namespace {
 
-/// How many letters have to be added, dropped, changed or swapped with a neighbour to get from one
-/// word to the other (Damerau).
+/// The number of letters to add, drop, change or swap with a neighbour to get from one word to the
+/// other (Damerau).
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> least(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i)
@@ -93,7 +93,7 @@ std::string missing_command(const CLI::App& app, const CLI::App& group,
                      meant.empty() ? ":" : meant, known);
 }
 
-/// The message for words of a measured program that stand in front of "--", or without "--".
+/// The message for words of a measured program before "--", or without "--".
 std::string misplaced_words(std::string_view command, const CLI::App& group,
                             const std::vector<std::string>& extra) {
   if (command == "measure")
@@ -135,13 +135,14 @@ std::string missing_output(const std::vector<std::string>& extra) {
                : std::string("give the output with -o FILE");
 }
 
-// ---- what the parser throws, told by the state of the options and not by its English ----
+// ---- the parser's errors, identified by the state of the options and not by their English ----
 
 bool is_given(const CLI::Option* option) {
   return option->count() != 0;
 }
 
-/// The option of the command, or of one around it, that the error begins with: "--layout: ...".
+/// The option with which the error begins ("--layout: ..."), of the command or of an enclosing
+/// command.
 const CLI::Option* option_of(const CLI::App* group, const CLI::ParseError& error) {
   const std::string_view text = error.what();
   const std::string name(text.substr(0, text.find(':')));
@@ -168,7 +169,7 @@ std::string missing_argument(const CLI::App& group) {
   return "an argument is missing";
 }
 
-/// For options that need each other, or exclude each other.
+/// For options that require or exclude each other.
 std::string conflict(const CLI::App& group) {
   for (const CLI::Option* option : group.get_options()) {
     if (!is_given(option)) continue;
@@ -199,7 +200,8 @@ std::string problem_of(const CLI::App& app, const CLI::App* group, const CLI::Pa
   const bool too_many = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
   const bool too_few = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const std::string name = group->get_name();
-  // An unknown option that is close to a known one is mistyped, whatever else is missing.
+  // An unknown option that is close to a known option is mistyped, even if something else is
+  // missing.
   const auto option =
       std::ranges::find_if(extra, [](const auto& w) { return w.starts_with("--"); });
   const std::string flag = option == extra.end() ? "" : option->substr(0, option->find('='));

@@ -1,16 +1,17 @@
-# respike_optimize(): a faster image of a target, by a profile of a training run.
+# respike_optimize(): a faster image of a target, from the profile of a training run.
 #
 #   respike_optimize(TARGET
-#     [TRAIN ARGUMENT...]      what the program is run with to be profiled
+#     [TRAIN ARGUMENT...]      the program's arguments in the training run
 #     [PROFILE FILE]           a profile of `respike profile export` instead: nothing runs
-#     [INPUT FILE]             what it reads as standard input then
-#     [LIBRARIES TARGET...]    shared libraries of this project that are to become faster with it
-#     [OUTPUT FOLDER]          where the faster images go; default: fast, in the binary folder
-#     [NAME NAME])             of the application in the database; default: TARGET
+#     [INPUT FILE]             the program's standard input in the training run
+#     [LIBRARIES TARGET...]    shared libraries of this project to optimize with it
+#     [OUTPUT FOLDER]          for the faster images; default: fast, in the binary folder
+#     [NAME NAME])             name of the application in the database; default: TARGET
 #
-# The images have the names of the originals, which stay as they are. The training runs once, and again when INPUT
-# or a file among the arguments changes; a new build of the program is optimized by the profile that is there, which
-# Respike carries over to it. `cmake --build build --target TARGET-train` trains again; the next build uses it.
+# The images have the names of the originals, which do not change. The training runs once, and again
+# when INPUT or a file among the arguments changes; a new build of the program is optimized with the
+# existing profile, which Respike carries over to it. `cmake --build build --target TARGET-train`
+# trains again; the next build uses it.
 #
 # The function comes with find_package(Respike), or by including this file.
 #
@@ -35,7 +36,7 @@ function(respike_optimize target)
     set(ARG_OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/fast)
   endif()
 
-  # All that Respike asks of a build: the linker keeps its relocations.
+  # Respike's only requirement for a build: the linker keeps its relocations.
   foreach(image ${target} ${ARG_LIBRARIES})
     target_link_options(${image} PRIVATE LINKER:--emit-relocs)
   endforeach()
@@ -77,7 +78,8 @@ function(respike_optimize target)
     return()
   endif()
 
-  # By files the training depends on its input alone, so that a change of the program does not repeat it.
+  # As a file dependence the training has only its input, so that a change of the program does not
+  # repeat it.
   add_custom_target(${target}-image DEPENDS ${target} ${ARG_LIBRARIES})
   add_custom_command(OUTPUT ${stamp} ${collect} DEPENDS ${inputs} ${target}-image
     COMMENT "Training ${target}" VERBATIM)

@@ -1,5 +1,5 @@
-# Sets `result` to a filter of GoogleTest for all test suites of a file, for example "Graph.*:*/Sizes.*": thus each file of
-# a program of tests is a test of CTest, in one process.
+# Sets `result` to a filter of GoogleTest for all test suites of a file, for example
+# "Graph.*:*/Sizes.*": so each file of a test program is one test of CTest, in one process.
 function(suites_of_file result file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   file(STRINGS ${file} lines REGEX "^(TYPED_)?TEST(_F|_P)? *\\(")

@@ -1,5 +1,6 @@
-# What is left out of a build because a package is not installed. respike_left_out(WHAT PACKAGES...) notes it, and
-# respike_say_what_is_left_out() says so at the end, in one line for each missing package:
+# Parts that are left out of a build because a package is not installed. respike_left_out(WHAT
+# PACKAGES...) records a part, and respike_say_what_is_left_out() lists the parts at the end, in one
+# line for each missing package:
 #
 #   -- left out: the window; install qt6-base-dev qt6-svg-dev
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes a manual page of section 5 of a page of docs/: manual_page.py PAGE NAME SUMMARY VERSION > NAME.5
+"""Makes a manual page of section 5 from a page of docs/: manual_page.py PAGE NAME SUMMARY VERSION > NAME.5
 
 So docs/database.md and respike-database(5) cannot differ. The page's Markdown is what docs/ uses: headings, paragraphs,
-lists, tables of two columns, lines of code that are indented by four blanks, `code`, *words*, **words** and links, of
-which the text is kept. Example: "## Where it is" and "`--db PATH`, else" become
+lists, tables of two columns, lines of code indented by four blanks, `code`, *words*, **words** and links, whose text is
+kept. Example: "## Where it is" and "`--db PATH`, else" become
 
     .SH WHERE IT IS
     .PP
@@ -42,12 +42,12 @@ def inline(text):
 
 
 def protected(lines):
-    """No line of text is taken for a request."""
+    """Ensures that no line of text is taken for a request."""
     return [("\\&" + line if line.startswith((".", "'")) else line) for line in lines]
 
 
 def paragraph(lines):
-    # Emphasis and links may go over the end of a line.
+    # Emphasis and links may continue on the next line.
     return protected(inline("\n".join(line.strip() for line in lines)).split("\n"))
 
 
@@ -65,7 +65,7 @@ def table(lines):
 
 
 def blocks(text):
-    """The page in pieces: ("code" | "table" | "heading" | "item" | "text", lines)."""
+    """The page in parts: ("code" | "table" | "heading" | "item" | "text", lines)."""
     kind, lines = None, []
     for line in [*text.splitlines(), ""]:
         item = re.match(r"(-|\d+\.) ", line)
@@ -92,7 +92,7 @@ def blocks(text):
 
 def page(text, name, summary, version):
     result = [f'.TH {name.upper()} 5 "" "Respike {version}" "Respike"', ".SH NAME", f"{name} \\- {summary}", ".SH DESCRIPTION"]
-    fresh = True  # nothing stands below the heading yet
+    fresh = True  # no text below the heading yet
     for kind, lines in blocks(text):
         if kind == "heading":
             level, _, title = lines[0].partition(" ")

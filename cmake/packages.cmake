@@ -1,5 +1,5 @@
-# `cpack` makes a tarball of all that is installed; it can be unpacked anywhere: programs find what they start or load
-# beside themselves. (debian/ makes packages.)
+# `cpack` makes a tarball of all installed files; it can be unpacked anywhere: programs find the
+# programs and files that they need beside themselves. (debian/ makes packages.)
 set(CPACK_GENERATOR TXZ)
 set(CPACK_PACKAGE_NAME respike)
 set(CPACK_PACKAGE_VENDOR "The Respike authors")

@@ -1,14 +1,16 @@
-# Faster images of programs that a makefile builds, by a profile. Set these, then include this file:
+# Faster images of programs that a makefile builds, from a profile. Set these, then include this
+# file:
 #
 #   RESPIKE_PROGRAMS   the programs of the application, or its library
 #   RESPIKE_PROFILE    a profile of `respike profile export`; or
 #   RESPIKE_TRAIN      a command that runs the programs with typical work: they are counted below it
-#   RESPIKE_OUTPUT     the folder where the faster images go (fast)
-#   RESPIKE_NAME       of the application (the first program's file name)
+#   RESPIKE_OUTPUT     the folder for the faster images (fast)
+#   RESPIKE_NAME       name of the application (the first program's file name)
 #   RESPIKE_DB         the database ($(RESPIKE_OUTPUT).respike/respike.db)
 #
-# Link the programs with $(RESPIKE_LDFLAGS). `make respike` makes the faster images of what has changed, and trains the
-# first time; `make respike-train` trains again and adds the counts. Example:
+# Link the programs with $(RESPIKE_LDFLAGS). `make respike` makes the faster images of changed
+# programs, and trains the first time; `make respike-train` trains again and adds the counts.
+# Example:
 #
 #   RESPIKE_PROGRAMS := build/sort
 #   RESPIKE_TRAIN := build/sort train.txt > /dev/null

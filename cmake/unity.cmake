@@ -1,6 +1,7 @@
-# Lets the compiler read the files of a target in batches (cmake/unity_batches.py says which go together), so that
-# headers are read once for a batch. A build from nothing takes less than half of the time; after a change of a file its
-# batch is compiled again, which takes longer than the file alone: RESPIKE_UNITY=OFF is better for working on a file.
+# Lets the compiler read the files of a target in batches (cmake/unity_batches.py says which go
+# together), so that headers are read once for a batch. A build from scratch takes less than half of
+# the time; after a change of a file its batch is compiled again, which takes longer than the file
+# alone: RESPIKE_UNITY=OFF is better for working on a file.
 option(RESPIKE_UNITY "The compiler reads several files at once" ON)
 set(RESPIKE_UNITY_LINES 2500 CACHE STRING "How many lines the compiler reads at once, without headers")
 find_program(RESPIKE_PYTHON NAMES python3)
@@ -12,8 +13,8 @@ if(RESPIKE_UNITY)
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)  # they gain little where headers are read rarely
 endif()
 
-# A file of a batch is no source of its own any more, for no target of its folder: where targets share files, all of them
-# have batches.
+# A file of a batch is no longer a separate source for any target of its folder: if targets share
+# files, all of these targets have batches.
 function(respike_unity target)
   if(NOT RESPIKE_UNITY)
     return()
@@ -49,7 +50,8 @@ function(respike_unity target)
     set_target_properties(${target} PROPERTIES SOURCES "${ordered};${others}" UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     return()
   endif()
-  # CMake's own would name files by absolute paths, and a compiler's cache would not find them in another folder.
+  # CMake's own batches would name files by absolute paths, and a compiler's cache would not find
+  # them in another folder.
   list(REMOVE_DUPLICATES batches)
   foreach(batch ${batches})
     set(file ${CMAKE_CURRENT_BINARY_DIR}/batches/${target}-${batch}.cc)

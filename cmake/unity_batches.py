@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """Says which files of a target the compiler may read as one (CMake's unity builds): prints "FILE<tab>BATCH" lines.
 
-Most of the compiler's time goes to headers, so files that are compiled together cost a third. But what a file keeps to
-itself is then seen by the files that follow in the batch. Example: call_counts.cc and code_sources.cc both have a class
-Places in an unnamed namespace, which the compiler would refuse; and where one file has its own `row_of(Instruction)`
-and the next one calls `row_of(Opcode)` of an enclosing namespace, it would find the wrong function. So a name that a
-file keeps to itself stands in no file behind it in its batch, comments and members aside, and is defined in no header
-that such a file includes; files before it may have the name. Files also share a batch only if they have the same `using
-namespace` lines, and agree whether they see <elf.h>, whose macros have the names of LLVM's constants.
+Most of the compiler's time goes to headers, so files that are compiled together cost a third. But files that follow in
+a batch see the local names of the files before them. Example: call_counts.cc and code_sources.cc both have a class
+Places in an unnamed namespace, which the compiler would refuse. If one file has its own `row_of(Instruction)` and the
+next file calls `row_of(Opcode)` of an enclosing namespace, the call would find the wrong function. So a local name of a
+file does not occur in any later file of its batch, comments and members aside, and is not defined in any header that
+such a file includes; earlier files may have the name. Files also share a batch only if they have the same `using
+namespace` lines, and if all or none of them see <elf.h>, whose macros have the names of LLVM's constants.
 
-A batch holds up to LINES lines. Files are taken in order, each into the first batch that has room and a place between
-whose files it fits: the same files give the same batches, wherever they are. The lines of a batch are printed in its
-order.
+A batch holds up to LINES lines. Files are taken in order, each into the first batch that has room and a place where the
+file fits: the same files give the same batches in any folder. The lines of a batch are printed in its order.
 
 usage: unity_batches.py LINES FILE..."""
 
@@ -22,7 +21,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# What starts in the first column and defines something: a type, an alias, a macro, a test, a function or a variable.
+# A definition that starts in the first column: of a type, an alias, a macro, a test, a function or a variable.
 DEFINITION = re.compile(
     r"""^(?: (?:struct|class|union|enum(?:\ class|\ struct)?|\#define) \  (?P<type>\w+)
           | (?:using|namespace) \  (?P<alias>\w+) \ =
@@ -47,7 +46,7 @@ def defined(match):
 
 @functools.cache
 def names_in_header(path):
-    """The names that a header of ours and the headers that it includes define."""
+    """The names that one of Respike's headers and the headers that it includes define."""
     text = path.read_text()
     return {defined(m) for m in DEFINITION.finditer(text)} | names_in_headers(path, text)
 
@@ -92,7 +91,7 @@ class File:
         self.kind = (opened, bool(MACROS.search(text)))
 
     def may_follow(self, earlier):
-        """Whether this file may stand behind the other one in a batch."""
+        """Whether this file may follow the other file in a batch."""
         seen = earlier.own & self.words
         helpers = self.helpers.keys() & earlier.words | earlier.helpers.keys() & self.words
         return (
@@ -103,7 +102,7 @@ class File:
 
 
 def place(file, batch):
-    """Where the file can be put into the batch; None: nowhere."""
+    """The place for the file in the batch; None: there is no place."""
     for at in range(len(batch), -1, -1):
         if all(file.may_follow(other) for other in batch[:at]) and all(other.may_follow(file) for other in batch[at:]):
             return at

@@ -1,4 +1,4 @@
-# Makes respike_version.h of version.h.in; respike_uses_version(TARGET) lets a target include it.
+# Makes respike_version.h from version.h.in; respike_uses_version(TARGET) lets a target include it.
 string(JOIN ", " RESPIKE_BUILT_WITH
   "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" "LLVM ${LLVM_PACKAGE_VERSION}" "SQLite ${SQLite3_VERSION}")
 if(RESPIKE_CHECKS)

@@ -1,6 +1,6 @@
 #pragma once
-// Commands that stand in for a machine: a loader, which is a program for Linux on Alpha and lies
-// beside the command, runs under the emulator of that platform.
+// Commands that stand in for a machine. A loader beside the command, a program for Linux on Alpha,
+// runs under the emulator of that platform.
 //
 // Example: start_loader("respike-nt", ...) with the arguments "lua.exe script.lua" becomes
 // "qemu-alpha -L /usr/alpha-linux-gnu /.../respike-nt-loader lua.exe script.lua".
@@ -18,8 +18,8 @@
 
 namespace respike::emulator {
 
-/// Becomes the loader of the command `name`, with the command's arguments. Returns only where that
-/// fails: 125, after a sentence on stderr.
+/// Becomes the loader of the command `name`, with the command's arguments. Returns only on failure:
+/// 125, after a sentence on stderr.
 inline int start_loader(const std::string& name, int count, char** arguments) {
   const auto fail = [&](const std::string& message) {
     std::fprintf(stderr, "%s: %s\n", name.c_str(), message.c_str());

@@ -1,5 +1,5 @@
 // respike-manager [--db PATH]: opens the window. With --report NAME --output FILE, writes a report
-// and opens none.
+// and opens no window.
 
 #include <QApplication>
 #include <QCommandLineParser>
@@ -25,7 +25,7 @@
 
 namespace {
 
-/// The command `respike`: the one beside this program, else the one in PATH.
+/// The command `respike`: beside this program, else in PATH.
 QString find_respike() {
   const QString beside = QCoreApplication::applicationDirPath() + "/respike";
   if (QFileInfo(beside).isExecutable()) return beside;
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   options.process(application);
   if (options.isSet("report")) return write_report(options);
 
-  // Programs and their libraries are looked for below this folder (host/platform.h).
+  // Programs and their libraries are searched for below this folder (host/platform.h).
   const QString sysroot = QSettings().value("sysroot").toString();
   if (!sysroot.isEmpty() && !qEnvironmentVariableIsSet("QEMU_LD_PREFIX"))
     qputenv("QEMU_LD_PREFIX", sysroot.toLocal8Bit());

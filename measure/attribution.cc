@@ -1,9 +1,9 @@
 // Sums the places of a run. Cycles of a model are a weighted sum of its events, so that the cycles
-// of parts add up to the cycles of the whole, to the last one.
+// of parts add up exactly to the cycles of the whole.
 //
-// A place stands for a whole piece of the run, the straight code from there up to the next branch.
-// A piece that begins in one procedure and runs into the next one, as hand-written code does,
-// counts for the first one.
+// A place stands for a whole piece, the straight code from there up to the next branch. A piece
+// that begins in one procedure and continues into the next, as in hand-written code, counts for the
+// first procedure.
 
 #include "measure/attribution.h"
 

@@ -1,21 +1,21 @@
 // A program as a child of this process.
 //
-// Every program is started by the name of one symbolic link, since its name lies on its stack. Two
+// Every program is started by the name of one symbolic link, since its name is on its stack. Two
 // versions of a program that are started one after the other see the same names.
 //
-// A user who interrupts a run (SIGINT, SIGTERM and their like) finds no temporary files. While
-// there are temporary files these signals are blocked, and wait_for_end(), where the command spends
-// its time, takes them: it kills the program; then the files are removed, and then the signal does
-// its work.
+// If the user interrupts a run (SIGINT, SIGTERM and similar signals), no temporary files remain.
+// While there are temporary files these signals are blocked, and wait_for_end(), where the command
+// spends its time, takes them: it kills the program; then the files are removed; then the signal
+// takes effect.
 //
-// A program that is to run in a world of its own (ProgramRun::enter) is the child of a helper, a
-// copy of this process that makes the world and then starts the program and waits for it in the
-// same way. So what making the world takes is no part of the program's processor time. The helper
-// reports through a pipe. To end the program, the helper is asked by SIGTERM, also by the kernel
-// when this process is killed.
+// A program that is to run in prepared surroundings (ProgramRun::enter) is the child of a helper, a
+// copy of this process that prepares them, starts the program and waits for it in the same way. So
+// the preparation is not part of the program's processor time. The helper reports through a pipe.
+// SIGTERM asks the helper to end the program; the kernel sends it as well when this process is
+// killed.
 //
-// Of a command that was killed (SIGKILL) temporary files stay, until the next command that makes a
-// folder. Whose folder still is in use, the lock tells that its maker holds on it (flock).
+// Temporary files of a command that was killed (SIGKILL) stay until the next command makes a
+// folder. A folder is in use while its maker holds a lock on it (flock).
 //
 // Example: `respike measure -- hello` starts `/tmp/respike-measure-XXXXXX/program`, a link to
 // hello.
@@ -67,7 +67,7 @@ fs::path temporary_folder() {
 
 constexpr std::string_view kTemporaryName = "respike-measure-XXXXXX";
 
-/// A template for mkdtemp and mkostemp, which replace the Xs.
+/// A template for mkdtemp and mkostemp, which replace the letters X.
 std::string temporary_name() {
   return temporary_folder() / kTemporaryName;
 }
@@ -84,7 +84,7 @@ bool is_at(const OpenFile& folder, const fs::path& path) {
          here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
-/// Removes the folders of this user's commands that were killed.
+/// Removes the folders of killed commands of this user.
 void remove_left_folders() {
   const std::string_view begin = kTemporaryName.substr(0, kTemporaryName.find('X'));
   std::error_code error;
@@ -113,7 +113,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return result;
 }
 
-/// Address randomization is off for processes that are started while this object lives.
+/// While this object lives, processes start without address randomization.
 class FixedAddresses {
  public:
   FixedAddresses() : before_(personality(kQuery)) {
@@ -128,7 +128,7 @@ class FixedAddresses {
   int before_;
 };
 
-/// Options for a child that gets the file numbers of `run`, and the signal mask of before
+/// Options for a child that gets the file numbers of `run`, and the signal mask from before
 /// `signals`.
 class SpawnOptions {
  public:
@@ -169,13 +169,13 @@ class SpawnOptions {
 };
 
 struct Waited {
-  int status = 0;  // of wait4()
+  int status = 0;  // from wait4()
   rusage usage{};
 };
 
-/// Waits for the end of a child. A signal that would end this process, or `stop` when it can be
-/// read, sends `ending` to the child; the signal itself stays blocked until `signals` ends. Waits
-/// for this child alone: in a process with several threads SIGCHLD may go to another one.
+/// Waits for the end of a child. A signal that would end this process, or a readable `stop`, sends
+/// `ending` to the child; the signal itself stays blocked until `signals` ends. Waits only for this
+/// child: in a process with several threads SIGCHLD may go to another thread.
 Waited wait_for_end(pid_t process, int ending, int stop, const DeferredSignals& signals) {
   // The declaration of pidfd_open() in glibc 2.36 lacks extern "C".
   const OpenFile child(int(syscall(SYS_pidfd_open, process, 0)));
@@ -229,15 +229,15 @@ ProcessEnd start_and_wait(const fs::path& file, const std::vector<std::string>& 
 
 // ---- the helper ----
 
-/// In the helper: makes the world, runs the program, and writes how it ended, or why it did not
-/// run.
+/// In the helper: prepares the surroundings, runs the program, and writes how it ended, or why it
+/// did not run.
 [[noreturn]] void be_helper(const std::function<void()>& enter,
                             const std::function<ProcessEnd(int stop)>& start, int report) {
   int status = 1;
   try {
     const pid_t parent = getppid();
     enter();
-    prctl(PR_SET_PDEATHSIG, SIGTERM);  // after enter(), where the kernel forgets it
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // after enter(), which makes the kernel forget it
     if (getppid() != parent) _exit(1);
     const ProcessEnd end = start(-1);
     if (write(report, &end, sizeof end) == sizeof end) status = 0;
@@ -291,7 +291,7 @@ OpenFile open_nothing() {
 
 Folder::Folder() : lock_(-1) {
   remove_left_folders();
-  do {  // between its making and its locking another command may remove it
+  do {  // before it is locked, another command may remove it
     std::string name = temporary_name();
     if (name.find(',') != std::string::npos)
       throw Error("a folder for results must not have a comma in its name", name);
@@ -314,7 +314,7 @@ void Folder::prepare(const ProgramRun& run) const {
   fs::create_symlink(fs::absolute(run.program), link());
 }
 
-/// Of a program for Windows.
+/// The machine of a program for Windows; nullopt for other programs.
 static std::optional<MachineId> require_windows_program(const fs::path& path) {
   const Image image = read_image(path);
   if (image.kind == Image::Kind::shared_library || image.entry == 0)

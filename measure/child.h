@@ -1,5 +1,5 @@
 #pragma once
-// A program as a child of this process: by which name it is started, how it ends, what it took.
+// A program as a child of this process: the name by which it is started, its end, its costs.
 
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace respike::measure {
 
-/// A file descriptor that is closed in the end.
+/// A file descriptor that is closed by the destructor.
 class OpenFile {
  public:
   explicit OpenFile(int number) : number_(number) {}
@@ -43,8 +43,8 @@ OpenFile temporary_file();
 /// /dev/null. Throws Error when it cannot be opened.
 OpenFile open_nothing();
 
-/// A fresh folder for the link and the results, removed in the end; if this process is killed, by
-/// the next command that makes one. Signals are blocked while it exists.
+/// A fresh folder for the link and the results, removed by the destructor or, if this process is
+/// killed, by the next command that makes such a folder. Signals are blocked while it exists.
 class Folder {
  public:
   Folder();
@@ -58,7 +58,7 @@ class Folder {
 
   /// Makes the link lead to the program, and removes older results.
   void prepare(const ProgramRun& run) const;
-  /// The path by which the program is started: the link, or its own.
+  /// The path by which the program is started: the link, or the program's own path.
   std::filesystem::path started_by(const ProgramRun& run) const {
     return run.by_own_path ? std::filesystem::absolute(run.program) : link();
   }
@@ -66,7 +66,7 @@ class Folder {
  private:
   DeferredSignals signals_;  // outlives the files
   std::filesystem::path path_;
-  OpenFile lock_;  // while it is held, nobody takes the folder for that of a killed command
+  OpenFile lock_;  // while it is held, no command takes the folder for that of a killed command
 };
 
 /// The machine of a program; nullopt for a machine that Respike does not know. Throws Error unless
@@ -82,39 +82,40 @@ enum class Addresses : uint8_t { fixed, random };
 /// How a server ended.
 struct ServerEnd {
   int exit_status = 0, signal = 0;  // of the process that was started
-  int fault = 0;                    // signal that says that something is wrong and killed the first
-                                    // process of the server that died so; 0: none
-  bool early = false;               // it ended before it was asked to
-  bool killed = false;              // it did not stop in time
-  std::array<char, 200> said{};     // the last line that it printed, with a zero at its end
+  int fault = 0;                    // the first fault signal that killed a process of the server;
+                                    // 0: none
+  bool early = false;               // the server ended before it was asked to
+  bool killed = false;              // the server did not stop in time
+  std::array<char, 200> said{};     // the server's last line of output, with a zero at its end
 };
 
 struct ProcessEnd {
   int exit_status = 0;
-  int signal = 0;             // that killed it; 0: none
+  int signal = 0;             // signal that killed it; 0: none
   uint64_t microseconds = 0;  // processor time, user and system, with the children it waited for
-  Counts counts;              // of the processor, if ProgramRun::counted
-  ServerEnd server;           // with a driver: then status and signal are the driver's, and the
+  Counts counts;              // the processor's counts, if ProgramRun::counted
+  ServerEnd server;           // with a driver: status and signal above are the driver's, and the
                               // costs are the server's
 };
 
 /// User and system, in microseconds.
 uint64_t processor_time(const rusage& usage);
 
-/// What messages call the program of a run.
+/// The name of a run's program in messages.
 std::filesystem::path name_of(const ProgramRun& run);
 
 /// Throws Error when a signal killed the program.
 void require_exit(const ProcessEnd& end, const ProgramRun& run);
 
 /// Starts `file` with `words` as its arguments as a child of this process, and returns the child.
-/// Throws Error when it cannot be started.
+/// Throws Error when the child cannot be started.
 pid_t start_child(const std::filesystem::path& file, std::vector<std::string> words,
                   std::vector<std::string> environment, const ProgramRun& run,
                   const DeferredSignals& signals, Addresses addresses);
 
-/// Starts `file` with `words` as its arguments, in the world that `run.enter` makes, and waits for
-/// its end. Throws Error when it cannot be started, or when it was stopped (ProgramRun::stop).
+/// Starts `file` with `words` as its arguments, in the surroundings that `run.enter` prepares, and
+/// waits for its end. Throws Error when it cannot be started, or when it was stopped
+/// (ProgramRun::stop).
 ProcessEnd run_child(const std::filesystem::path& file, std::vector<std::string> words,
                      std::vector<std::string> environment, const ProgramRun& run,
                      const DeferredSignals& signals, Addresses addresses);

@@ -2,13 +2,13 @@
 //
 // A counter is opened for this process before the program is started; it is off, is inherited, and
 // is switched on when an inheritor executes a program (enable_on_exec). So it counts the program
-// and the processes that the program makes, and nothing of this process. The counts are complete
-// when the program has been waited for: the kernel adds what an inheritor counted when it ends.
+// and the processes that the program makes, but not this process. The counts are complete when the
+// program has been waited for: the kernel adds an inheritor's counts when the inheritor ends.
 //
-// Only code of the program counts (exclude_kernel), which the kernel lets everybody count as long
-// as /proc/sys/kernel/perf_event_paranoid is at most 2. Virtual machines mostly have no counters.
+// Only user code is counted (exclude_kernel): the kernel allows this for all users if
+// /proc/sys/kernel/perf_event_paranoid is at most 2. Most virtual machines have no counters.
 //
-// Example: value 500, enabled 2 ms, running 1 ms: the event was counted half of the time, and
+// Example: for value 500, enabled 2 ms, running 1 ms, the event was counted half of the time, and
 // happened about 1,000 times.
 
 #include "measure/counters.h"

@@ -1,5 +1,5 @@
 #pragma once
-// What the processor of this host counts while a program runs.
+// Events that the processor of this host counts while a program runs.
 
 #include <array>
 #include <cstdint>
@@ -18,11 +18,11 @@ struct CountedEvent {
   uint64_t config = 0;
 };
 
-/// Cycles first; user code alone.
+/// Cycles first; only user code is counted.
 std::span<const CountedEvent> hardware_events();
 inline constexpr size_t kHardwareEvents = 5;
 
-/// Counts of a run by event. Plain data, so that a process can send it to another one.
+/// Counts of a run by event. Plain data, so that processes can send it to each other.
 struct Counts {
   std::array<uint64_t, kHardwareEvents> values{};
   std::array<bool, kHardwareEvents> known{};
@@ -32,17 +32,17 @@ struct Counts {
   }
 };
 
-/// A count as the kernel tells it: value, nanoseconds for which the event was to be counted and for
-/// which it was, 8 bytes each. If there were more events than counters, each was counted a part of
-/// the time, and the whole is estimated. Nothing if it was not counted at all, or the bytes are no
-/// such count.
+/// A count from the kernel's bytes: value, nanoseconds for which the event was to be counted,
+/// nanoseconds for which it was counted, 8 bytes each. If there were more events than counters,
+/// each was counted part of the time, and the total is estimated. nullopt if the event was never
+/// counted, or if the bytes are not such a count.
 std::optional<uint64_t> count_of(std::span<const uint8_t> bytes);
 
-/// The median of an event over several runs; nothing unless all of the runs have it.
+/// The median of an event over several runs; nullopt unless all runs have it.
 std::optional<uint64_t> median_of(std::span<const Counts> runs, size_t event);
 
 /// Counts events of the next program that this process starts, from its first instruction to its
-/// last, and of the processes that it makes. What cannot be counted here is left out.
+/// last, and of the processes that it makes. Events that cannot be counted here are left out.
 class Counters {
  public:
   /// `events`: at most kHardwareEvents.
@@ -51,7 +51,7 @@ class Counters {
   Counters(const Counters&) = delete;
   Counters& operator=(const Counters&) = delete;
 
-  /// When the program has ended.
+  /// To be called when the program has ended.
   Counts read() const;
   /// Why the first event cannot be counted here, a clause; empty: it is counted.
   const std::string& problem() const { return problem_; }

@@ -1,18 +1,18 @@
-// Runs programs under an emulator and reads what the measuring plugin left.
+// Runs programs under an emulator and reads the files of the measuring plugin.
 //
 // Problem: two runs shall give the same numbers, and two versions of a program shall see the same
-// world, so that a difference is the program's. Idea: fix what a run takes from its surroundings.
-// Every program is started by the same name (child.h); address randomization is off; the emulator's
-// random numbers start from one seed. For QEMU, the environment names the plugin and the folder of
-// results, and programs that the program executes inherit the environment; an emulator that drives
-// the model itself passes its options on. Not fixed: the time, process numbers, getrandom, and how
-// threads interleave.
+// surroundings, so that every difference is due to the program. Idea: fix everything that a run
+// takes from its surroundings. Every program is started by the same name (child.h); address
+// randomization is off; the emulator's random numbers start from one seed. For QEMU, the
+// environment names the plugin and the folder of results, and programs that the program executes
+// inherit the environment; an emulator that drives the model itself passes its options on. Not
+// fixed: the time, process numbers, getrandom, and how threads interleave.
 //
 // Example: `respike measure -- hello` runs `/tmp/respike-measure-XXXXXX/program`, a link to hello,
 // and adds up the files in `/tmp/respike-measure-XXXXXX/results`.
 //
 // Results are read from the files of all processes when the first process has ended. A process that
-// is still running then counts as far as it got.
+// is still running then counts up to that point.
 
 #include "measure/run.h"
 
@@ -62,8 +62,8 @@ std::string_view model_emulator_name(const Platform& platform) {
   return platform.model_emulator.empty() ? platform.emulator : platform.model_emulator;
 }
 
-/// Whether a variable is for the dynamic linker. Where program and emulator are for the same
-/// machine, the emulator's dynamic linker must not see it.
+/// Whether a variable is for the dynamic linker. If program and emulator are for the same machine,
+/// the emulator's dynamic linker must not see it.
 bool is_for_linker(std::string_view variable) {
   return variable.starts_with("LD_");
 }
@@ -79,7 +79,7 @@ std::vector<std::string> environment_for(const ModelInfo& model, const Folder& f
                              run.places ? "all" : "out", folder.results().string(), model.name)};
   if (platform.model_option.empty() && !platform.native())
     variables.push_back(fmt::format("QEMU_LD_PREFIX={}", sysroot_of(platform)));
-  if (platform.native()) variables.emplace_back("QEMU_CPU=max");  // all that QEMU knows
+  if (platform.native()) variables.emplace_back("QEMU_CPU=max");  // all features that QEMU knows
   variables.insert(variables.end(), run.variables.begin(), run.variables.end());
   variables = environment_with(std::move(variables));
   if (platform.native()) std::erase_if(variables, is_for_linker);

@@ -11,7 +11,7 @@
 
 namespace respike::measure {
 
-/// What happened at a place of code: an offset in the file `image`; empty: memory without a file.
+/// The events at a place of code: an offset in the file `image`; empty: memory without a file.
 struct PlaceEvents {
   std::string image;
   uint64_t offset = 0;
@@ -25,17 +25,19 @@ struct Measurement {
   std::vector<Component> components;  // from the model
   uint64_t cycles = 0;                // the sum of the components
   unsigned processes = 0;
-  int exit_status = 0;              // of the program
-  std::vector<PlaceEvents> places;  // if asked for: their sum is `events`; by image and offset
+  int exit_status = 0;              // the program's exit status
+  std::vector<PlaceEvents> places;  // if requested; their sum is `events`; sorted by image and
+                                    // offset
 };
 
-/// What to ask for instead of a model: the host's own processor.
+/// The name for the host's own processor, instead of a model's name.
 inline constexpr std::string_view kNative = "native";
 
 /// The model with the name `wanted`, or, if that is empty, the default model for the machine of a
 /// program. Null: the program is to be timed on this host (timing.h), because kNative is wanted, or
-/// because nothing is wanted and the model cannot be driven here; `why_timed` says so then, a
-/// clause. Throws Error if the file is no program, or if it can be neither measured nor timed.
+/// because `wanted` is empty and the model cannot be driven here; then `why_timed` gets the reason,
+/// a clause. Throws Error if the file is not a program, or if the program can be neither measured
+/// nor timed.
 const ModelInfo* model_for(const std::filesystem::path& program, std::string_view wanted,
                            std::string* why_timed = nullptr);
 
@@ -44,15 +46,15 @@ const ModelInfo* model_for(const std::filesystem::path& program, std::string_vie
 /// signal kills the program, if the run was stopped, or if nothing was measured.
 Measurement measure_run(const ModelInfo& model, const ProgramRun& run);
 
-/// Two programs that do the same work, and whether they behaved alike.
+/// Two programs that do the same work, and whether they behaved in the same way.
 struct Comparison {
   Measurement before, after;
   std::string difference;  // one clause; empty: same output, same exit status
 };
 
 /// Runs `before`, then `after`, with the same arguments, argv[0] (the path of `before`),
-/// environment and input. The outputs of the programs are only compared. Throws Error as measure_run()
-/// does.
+/// environment and input. The outputs of the programs are compared, not printed. Throws the errors
+/// of measure_run().
 Comparison compare(const ModelInfo& model, const Version& before, const Version& after,
                    const Workload& workload);
 

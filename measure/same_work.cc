@@ -1,4 +1,4 @@
-// Two programs that do the same work: their input, and what they print.
+// Two programs that do the same work: their input and their output.
 
 #include "measure/same_work.h"
 
@@ -72,7 +72,7 @@ std::string text_of_end(int exit_status, int signal) {
                      : fmt::format("exit status {}", exit_status);
 }
 
-/// What becomes of a server says more than what its driver makes of that.
+/// The end of a server says more than its driver's reaction to it.
 static std::string difference_of_servers(const ServerEnd& before, const ServerEnd& after) {
   if (after.fault != before.fault)
     return after.fault == 0

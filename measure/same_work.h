@@ -1,5 +1,5 @@
 #pragma once
-// Two programs that do the same work: their input, and what they print.
+// Two programs that do the same work: their input and their output.
 
 #include <filesystem>
 #include <string>
@@ -23,11 +23,11 @@ ProgramRun run_of(const Version& version, const std::filesystem::path& argv0,
 /// "exit status 3", "signal 11 (Segmentation fault)". `signal`: 0: none.
 std::string text_of_end(int exit_status, int signal);
 
-/// How the second of two runs ended otherwise than the first, one clause; empty: alike.
+/// How the ends of two runs differ, one clause; empty: they do not differ.
 std::string difference_of_ends(const ProcessEnd& before, const ProcessEnd& after);
-/// How the output of two runs differs, one clause; empty: not at all.
+/// How the outputs of two runs differ, one clause; empty: they do not differ.
 std::string difference_of_outputs(const Outputs& before, const Outputs& after);
-/// Both.
+/// The difference of ends or, if they are equal, of outputs.
 std::string difference_of(const ProcessEnd& end_before, const Outputs& before,
                           const ProcessEnd& end_after, const Outputs& after);
 

@@ -1,28 +1,29 @@
 // Runs a server while a driver puts a load on it.
 //
-// A server does not end by itself, forks workers that it waits for or not, and perhaps puts itself
-// into the background (a daemon): then the process that was started ends at once. So between this
-// process and the server is a helper that adopts all of the server's processes whose parents have
-// ended (PR_SET_CHILD_SUBREAPER). The helper makes the server's world, starts the server, and waits
-// for all of its processes; what they took, with the children that they waited for themselves, is
-// what the server took. Where a server leaves its children to the kernel (SIGCHLD ignored), their
-// time is lost there; the kernel's own count of the time of all processes (perf_event_open(2)) has
-// it where such counts are allowed, so the larger number holds.
+// A server does not end on its own, forks workers for which it may or may not wait, and perhaps
+// puts itself into the background (a daemon): then the process that was started ends at once. So
+// between this process and the server is a helper that adopts all of the server's processes whose
+// parents have ended (PR_SET_CHILD_SUBREAPER). The helper prepares the server's surroundings,
+// starts the server, and waits for all of its processes. The server's cost is the cost of these
+// processes, including the children for which they waited themselves. If a server leaves its
+// children to the kernel (SIGCHLD ignored), this sum lacks their time; the kernel's own count of
+// the time of all processes (perf_event_open(2)) has it where such counts are allowed, so the
+// larger number is used.
 //
-//     this process -+- helper, in the world of the version -- server -- workers
-//                   +- driver, in the world of the command
+//     this process -+- helper, in the version's surroundings -- server -- workers
+//                   +- driver, in the command's surroundings
 //
-// The driver is started at once beside the server, and knows best when the server answers: it tries
-// until then. When the driver has ended, the helper asks the server to stop, by SIGTERM: the
-// process that was started, or, if that has ended, the daemons that it left. What does not stop in
-// time is killed. When the server has ended by itself, the driver gets as long to notice it.
+// The driver is started at the same time as the server, and retries until the server answers. When
+// the driver has ended, the helper sends SIGTERM to the server: to the process that was started or,
+// if that has ended, to the daemons that it left. Processes that do not stop in time are killed. If
+// the server ends on its own, the driver gets the same time to notice this.
 //
-// A worker that dies is seen by its parent alone, which may start another one. But the helper looks
-// at the server's processes all the time (host/process_watch.h), so that a fault of a worker is a
+// Only its parent sees that a worker dies, and may start another one. But the helper watches the
+// server's processes all the time (host/process_watch.h), so that a worker's fault counts as a
 // difference of the versions, even if the driver got all of its answers.
 //
-// Example: `respike check lighttpd --driver ./load.sh -- -D -f test.conf` starts lighttpd, and
-// load.sh, which waits until the port answers and then asks for a thousand pages. When load.sh has
+// Example: `respike check lighttpd --driver ./load.sh -- -D -f test.conf` starts lighttpd and
+// load.sh, which waits until the port answers and then requests a thousand pages. When load.sh has
 // ended, lighttpd gets SIGTERM.
 
 #include "measure/server_run.h"
@@ -60,7 +61,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kLook = 20;  // milliseconds between two looks at the server's processes
 
-/// What the helper sends: the server's process number, then how it ended; or what went wrong.
+/// Messages from the helper: the server's process number, then how it ended; or an error.
 struct Started {
   pid_t server;
 };
@@ -69,15 +70,15 @@ struct Report {
   uint64_t microseconds = 0;
   Counts counts;
 };
-/// What it is sent: the driver's process group, which it ends when this process is killed; then
-/// one byte: the server shall stop.
+/// Messages to the helper: the driver's process group, which the helper ends if this process is
+/// killed; then one byte: the server shall stop.
 struct Driving {
   pid_t driver;
 };
 constexpr char kStop = 's';
 
-/// Two ends of a channel for messages. One for each direction: of a channel whose reader has ended
-/// before it has read all, the other messages would be lost, too.
+/// Two ends of a channel for messages, one channel for each direction: if the reader of a shared
+/// channel ended before it has read everything, the other direction's messages would also be lost.
 struct Channel {
   Channel() {
     std::array<int, 2> ends{};
@@ -98,12 +99,12 @@ bool is_fault(int signal) {
   return std::ranges::find(kFaults, signal) != kFaults.end();
 }
 
-/// By a pidfd: the process's number may be another one's by now.
+/// Uses a pidfd: the process's number may belong to another process by now.
 void send_signal(int handle, int signal) {
   syscall(SYS_pidfd_send_signal, handle, signal, nullptr, 0);
 }
 
-/// The last line of a file that says something.
+/// The last non-empty line of a file.
 std::string last_line(int file) {
   std::array<char, 2048> block;
   const off_t size = lseek(file, 0, SEEK_END);
@@ -147,7 +148,7 @@ class Server {
   pid_t first_ = 0;  // the process that was started
   pid_t driver_ = 0;
   bool first_runs_ = true;
-  bool stops_ = false;  // it was asked to
+  bool stops_ = false;  // the server was asked to stop
   std::optional<Clock::time_point> limit_;
   ProcessWatch watch_;
   Report report_;
@@ -180,7 +181,7 @@ void Server::look() {
     note(end.status);
 }
 
-/// Takes what has ended. False when nothing of the server is left.
+/// Waits for ended processes. False when no process of the server is left.
 bool Server::reap() {
   int status = 0;
   rusage usage{};
@@ -207,7 +208,7 @@ void Server::take_message() {
     end_all();
 }
 
-/// This process's parent was killed, or asks for it.
+/// Ends all processes: this process's parent was killed, or requests it.
 void Server::end_all() {
   Driving driving{};
   if (recv(channel_, &driving, sizeof driving, MSG_DONTWAIT) == ssize_t(sizeof driving))
@@ -267,7 +268,7 @@ Report Server::run_to_end() {
   try {
     const pid_t parent = getppid();
     if (run.enter) run.enter();
-    prctl(PR_SET_PDEATHSIG, SIGTERM);  // after enter(), where the kernel forgets it
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // after enter(), which makes the kernel forget it
     if (getppid() != parent) _exit(1);
     signal(SIGCHLD, SIG_DFL);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
@@ -288,7 +289,7 @@ Report Server::run_to_end() {
 
 // ---- this process ----
 
-/// A child of this process; in the end it is told to end.
+/// A child of this process; the destructor asks it to end.
 class Child {
  public:
   /// `ending`: the signal; `group`: the child leads a process group, which gets it.
@@ -302,7 +303,7 @@ class Child {
   ~Child() {
     if (!status_) end();
   }
-  /// Can be read when it has ended.
+  /// Becomes readable when the child has ended.
   int handle() const { return status_ ? -1 : handle_.number(); }
   bool runs() const { return !status_; }
   pid_t process() const { return process_; }
@@ -371,7 +372,8 @@ class Waiting {
   const OpenFile asked_;
 };
 
-/// Starts a command of the user in a process group of its own, so that all of it can be ended.
+/// Starts a command of the user in a process group of its own, so that all its processes can be
+/// ended.
 pid_t start_command(const std::string& command, const ProgramRun& run,
                     std::vector<std::string> variables, const DeferredSignals& signals) {
   variables.insert(variables.end(), run.variables.begin(), run.variables.end());
@@ -427,7 +429,7 @@ void run_command_before(const ProgramRun& given, const Waiting& waiting,
                             and_what_it_said(last_line(output.number()))));
 }
 
-/// The next message of the helper; what it says instead is an Error.
+/// The next message of the helper; its error message is thrown as Error.
 template <typename Message>
 Message receive(int channel) {
   std::array<char, std::max<size_t>(4096, sizeof(Message))> bytes{};

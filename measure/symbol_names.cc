@@ -1,8 +1,8 @@
-// Looks symbols up by address. A stripped library has the symbols of what it exports; what lies
-// between them counts for its section, not for the procedure in front of it.
+// Looks symbols up by address. A stripped library has only the symbols of its exports; code between
+// them counts for its section, not for the procedure before it.
 //
 // Example: symbols `f` at 0x400, 0x20 bytes, and `g` at 0x440. 0x410 is f's, 0x430 is .text's.
-// Several procedures of one name in an image are told apart by address: `init@400`, `init@480`.
+// Several procedures of one name in an image are distinguished by address: `init@400`, `init@480`.
 
 #include "measure/symbol_names.h"
 
@@ -26,7 +26,7 @@ SymbolNames::SymbolNames(const Image& image) {
   for (const Section& section : image.sections)
     if (section.allocated() && section.executable() && section.size != 0)
       sections_[section.address] = {section.address + section.size, section.name};
-  // Of several symbols at one address the best: with a size, global, then the first by name.
+  // The best of several symbols at one address: with a size, global, then the first by name.
   using Rank = std::tuple<uint64_t, bool, bool, std::string_view>;
   std::vector<std::pair<Rank, const Symbol*>> ranked;
   for (const auto* table : {&image.symbols, &image.dynamic_symbols})
@@ -74,7 +74,7 @@ std::string SymbolsOfImages::operator()(const std::string& image, uint64_t offse
   const auto [known, is_new] = images_.try_emplace(image);
   if (is_new) try {
       known->second = std::make_shared<const SymbolNames>(read_image(image));
-    } catch (const Error&) {  // deleted meanwhile, or the kernel's
+    } catch (const Error&) {  // the file was deleted in the meantime, or is the kernel's
     }
   return known->second ? known->second->at(offset) : kNameless;
 }

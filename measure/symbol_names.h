@@ -1,5 +1,5 @@
 #pragma once
-// Names of procedures by the symbols of an image, whether Respike can rewrite the image or not.
+// Names of procedures from the symbols of an image, whether or not Respike can rewrite the image.
 
 #include <cstdint>
 #include <map>
@@ -17,8 +17,8 @@ class SymbolNames {
   /// `image` need not outlive this object.
   explicit SymbolNames(const Image& image);
 
-  /// The procedure that holds the code at an offset of the file. Where no symbol says, the
-  /// section's name; where there is no section, "code without a name".
+  /// The procedure that holds the code at an offset of the file. Without a symbol, the section's
+  /// name; without a section, "code without a name".
   std::string at(uint64_t offset) const;
   /// The link-time address of an offset of the file; nullopt when the offset is not loaded.
   std::optional<uint64_t> address_of(uint64_t offset) const;
@@ -41,7 +41,8 @@ class SymbolsOfImages {
   std::string operator()(const std::string& image, uint64_t offset);
 
  private:
-  std::map<std::string, std::shared_ptr<const SymbolNames>> images_;  // null: cannot be read
+  std::map<std::string, std::shared_ptr<const SymbolNames>> images_;  // null: the image cannot be
+                                                                      // read
 };
 
 }  // namespace respike::measure

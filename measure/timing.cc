@@ -1,23 +1,23 @@
 // Timing programs on this host.
 //
-// Problem: the same program takes another time whenever it runs: other programs share the
-// processor, its clock changes, addresses are random. Idea: two programs run in turn, in pairs, the
-// first of a pair being now the one, now the other, so that what changes slowly hits both alike;
-// address randomization is on, so that a lucky address counts once; and a sign test over the pairs
-// says whether the times differ by more than they vary. Processor time leaves out what the program
-// waits for. Where the processor counts cycles (counters.h), cycles are compared instead: they vary
-// less, since they leave out the clock's changes and the kernel's work.
+// Problem: the same program takes a different time in each run: other programs share the processor,
+// its clock changes, addresses are random. Idea: two programs run in turn, in pairs, and take turns
+// at being first in a pair, so that slow changes affect both equally. Address randomization is on,
+// so that a lucky address counts only once. A sign test over the pairs says whether the times
+// differ by more than they vary. Processor time leaves out waiting. If the processor counts cycles
+// (counters.h), cycles are compared instead: they vary less, since they leave out the clock's
+// changes and the kernel's work.
 //
-// How large the difference is: the quotient of the costs in each pair, of these the median, and an
-// interval for it. Half of all quotients are below the true median; so of n pairs the number of
-// quotients below is that of heads of n coins, and the median lies between the quotients k and
-// n - 1 - k of the sorted ones unless k or fewer coins fall on one side.
+// The size of the difference is the median of the quotients of costs in each pair, with an interval
+// for this median. Half of all quotients are below the true median; so in n pairs the number of
+// quotients below it is distributed like the heads of n coins, and the median is between the sorted
+// quotients k and n - 1 - k unless k or fewer coins fall on one side.
 //
-// The first pair does not count: it fills the caches of the file system. Its address randomization
-// is off, so that programs that print addresses print the same; its outputs are compared.
+// The first pair does not count: it fills the caches of the file system. It runs without address
+// randomization, so that programs that print addresses print the same; its outputs are compared.
 //
-// Example: of 25 pairs one program is faster in 21. A fair coin falls on one side 21 times of 25 or
-// more often once in a thousand tries: the program is faster. 18 of 25 would say nothing.
+// Example: one program is faster in 21 of 25 pairs. A fair coin falls on one side 21 times of 25 or
+// more only once in a thousand tries: the program is faster. 18 of 25 would prove nothing.
 //
 // Sources: the sign test, and the interval for a quantile; Conover, "Practical Nonparametric
 // Statistics", 3.4 and 3.2.
@@ -46,7 +46,7 @@ namespace fs = std::filesystem;
 
 constexpr double kChance = 0.01, kConfidence = 0.95;
 
-/// One run that ends by itself. Of a server, how it ends is compared.
+/// One run. Without a driver, a deadly signal is an Error; with a driver, the caller compares ends.
 ProcessEnd run_once(const Folder& folder, const ProgramRun& run, Addresses addresses) {
   const ProcessEnd end = run_natively(folder, run, addresses);
   if (run.driver.command.empty()) require_exit(end, run);
@@ -60,7 +60,7 @@ ProcessEnd run_with_driver(const Folder& folder, const ProgramRun& run) {
   return end;
 }
 
-/// Runs a program once more, silently, and notes its time. `first`: how its first run has ended.
+/// Runs a program once more, silently, and records its time. `first`: how its first run has ended.
 void add_time(const Folder& folder, ProgramRun run, const OpenFile& nothing,
               const ProcessEnd& first, Times& times) {
   lseek(run.input, 0, SEEK_SET);
@@ -109,7 +109,7 @@ double chance_of(size_t heads, size_t throws) {
 
 bool Patience::lasts(size_t runs) const {
   constexpr size_t kMostRuns = 25;
-  const size_t least = servers_ ? 10 : 15;               // fewer than 8 pairs never say anything
+  const size_t least = servers_ ? 10 : 15;               // fewer than 8 pairs never prove anything
   const std::chrono::seconds enough(servers_ ? 60 : 5);  // no further run begins after that
   return runs < least || (runs < kMostRuns && std::chrono::steady_clock::now() - start_ < enough);
 }
@@ -190,7 +190,7 @@ TimeComparison compare_times(const Version& before, const Version& after,
   result.after.exit_status = other.exit_status;
   result.difference = difference_of(original, first, other, second);
   if (!result.difference.empty() && !workload.driver.command.empty()) {
-    const Outputs again;  // programs that make load often print how long it took
+    const Outputs again;  // load generators often print how long the load took
     run_with_driver(folder, run(before, again));
     result.output_varies = !difference_of_outputs(first, again).empty();
     if (result.output_varies) result.difference = difference_of_ends(original, other);

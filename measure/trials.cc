@@ -1,26 +1,26 @@
-// Runs two versions again and again.
+// Runs two versions repeatedly.
 //
-// A program that prints the time, its process number or an address prints something else each time
-// it runs. Such a program is known by the original, which runs as often as the other version: what
-// differs between two runs of the original says nothing about the other version. So every run is
-// compared with the first run of the original, and only at the end, when all runs of the original
-// are known, it is decided which differences count.
+// A program that prints the time, its process number or an address has a different output in each
+// run. The original, which runs as often as the other version, shows this: a difference between two
+// runs of the original says nothing about the other version. So every run is compared with the
+// first run of the original, and only at the end, when all runs of the original are known, are the
+// differences judged.
 //
-// On this host, addresses are random in the runs that are timed, so that a lucky address counts
-// once (timing.cc). Before these there are three runs at fixed addresses, original, other version,
-// original, in which a program that prints addresses prints the same. On a model all addresses are
-// fixed; but under QEMU the stack lies behind the program, whose versions differ in size. So
-// programs that this host can run itself make these three runs on the host, also where the costs
-// are a model's, and what depends on addresses is compared there.
+// On this host, addresses are random in the timed runs, so that a lucky address counts only once
+// (timing.cc). Before these there are three runs at fixed addresses (original, other version,
+// original), in which a program that prints addresses prints the same. On a model all addresses are
+// fixed, but under QEMU the stack follows the program, whose versions differ in size. So programs
+// of this host make these three runs on the host, even if the costs come from a model, and
+// address-dependent output is compared there.
 //
 // Example: the original prints "12:00:01" and "12:00:02", the optimized version "12:00:01": only
 // the exit status is compared. An original that prints "ok" twice, and an optimized version that
 // prints "ok" and once "no", differ.
 //
-// Costs. On this host a difference counts by the sign test of timing.cc. On a model, where a
-// deterministic program costs the same each time, it counts when all runs of one version cost more
-// than all runs of the other and the medians differ by half a percent: below that, where the loader
-// happens to put things decides, and what the model leaves out.
+// Costs. On this host the sign test of timing.cc decides whether a difference counts. On a model,
+// where a deterministic program costs the same each time, a difference counts when all runs of one
+// version cost more than all runs of the other and the medians differ by half a percent: a smaller
+// difference may be due to the loader's placement, or to effects that the model leaves out.
 
 #include "measure/trials.h"
 
@@ -47,7 +47,7 @@ uint64_t median_of(std::vector<uint64_t> numbers) {
   return *middle;
 }
 
-/// One run and what it printed.
+/// One run and its output.
 struct Trial {
   ProcessEnd end;
   Outputs outputs;
@@ -79,12 +79,13 @@ class Series {
   const OpenFile input_;
   const Folder folder_;  // signals are blocked from here on
 
-  bool on_host_ = false;        // runs are not on the model now
-  std::optional<Trial> first_;  // run of the original
-  bool ends_vary_ = false;      // of the original
-  bool output_varies_ = false;  // of the original, at fixed addresses
-  bool output_moves_ = false;   // of the original, at random addresses
-  std::string other_end_, other_output_, other_output_moved_;  // first differences
+  bool on_host_ = false;        // the present runs are not on the model
+  std::optional<Trial> first_;  // first run of the original
+  bool ends_vary_ = false;      // ends of the original vary
+  bool output_varies_ = false;  // output of the original varies at fixed addresses
+  bool output_moves_ = false;   // output of the original varies at random addresses
+  std::string other_end_, other_output_, other_output_moved_;  // first differences of the other
+                                                               // version
   Trials trials_;
 };
 

@@ -1,3 +1,9 @@
+// Recognizes programs for Windows NT, and finds their loader: respike-nt-loader, a program of Linux
+// for Alpha beside the command or in PATH, which gets the program's path and its argv[0].
+//
+// Example: for lua.exe with argv[0] "lua", the words are {"/.../respike-nt-loader", "--argv0",
+// "lua"}.
+
 #include "measure/windows_program.h"
 
 #include <array>

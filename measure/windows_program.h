@@ -7,11 +7,11 @@
 
 namespace respike::measure {
 
-/// Whether the file begins as programs for Windows do.
+/// Whether the file begins like a program for Windows.
 bool is_for_windows(const std::filesystem::path& program);
 
 /// The words between those of the emulator and the path of the program: the loader, which is a
-/// program of Linux, and what it is told; none if the program is not for Windows. Throws Error when
+/// program of Linux, and its options; empty if the program is not for Windows. Throws Error when
 /// there is no loader.
 std::vector<std::string> loader_words(const std::filesystem::path& program,
                                       const std::string& argv0);

@@ -2,9 +2,9 @@
 // A set-associative cache or translation buffer that replaces the least recently used way.
 //
 // The cache knows numbers of lines, blocks or pages of any size, but not their contents. Models of
-// processors use it. Most accesses are to the way that was used last in its set, and take one
-// comparison. A small table remembers in which way numbers were last, so that most others take one
-// comparison more; the rest compare all ways, without jumps, which would be hard to predict.
+// processors use it. Most accesses are to the most recently used way of a set, and take one
+// comparison. A small table remembers the last way of each number, so that most other accesses take
+// one more comparison; the rest compare all ways, without jumps, which would be hard to predict.
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ class LruCache {
     for (Set& set : sets_) set.numbers.fill(~uint64_t{0});
   }
 
-  /// Says whether the cache held `number`, and inserts `number` if not. ~0 is no number.
+  /// Returns whether the cache held `number`, and inserts `number` if not. ~0 is not a number.
   bool access(uint64_t number) {
     Set& set = sets_[number % kSets];
     if (set.numbers[set.last] == number) return true;
@@ -41,13 +41,14 @@ class LruCache {
     return hit;
   }
 
-  /// A mark for the owner's use, of the number that access() had last; 0 when it was inserted.
+  /// A mark for the owner's use, of the number of the last access(); 0 when the number was
+  /// inserted.
   uint8_t& mark(uint64_t number) {
     Set& set = sets_[number % kSets];
     return set.marks[set.last];
   }
 
-  /// Says whether the cache holds `number`, and changes nothing.
+  /// Whether the cache holds `number`; changes nothing.
   bool holds(uint64_t number) const { return find(sets_[number % kSets], number) < kWays; }
 
  private:
@@ -55,9 +56,9 @@ class LruCache {
 
   struct Set {
     std::array<uint64_t, kWays> numbers;
-    std::array<uint64_t, kWays> used{};  // when
+    std::array<uint64_t, kWays> used{};  // time of last use
     std::array<uint8_t, kWays> marks{};
-    uint8_t last = 0;  // the way that was used last
+    uint8_t last = 0;  // the most recently used way
   };
 
   static unsigned find(const Set& set, uint64_t number) {

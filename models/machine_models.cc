@@ -1,4 +1,4 @@
-// The table of models, and the functions that serve all models.
+// The table of models, and functions for all models.
 
 #include "models/machine_models.h"
 

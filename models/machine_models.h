@@ -13,11 +13,11 @@ namespace respike::measure {
 
 struct ModelInfo {
   std::string_view name;
-  MachineId machine;  // of the model's programs
+  MachineId machine;  // machine of the model's programs
   std::unique_ptr<MachineModel> (*make)();
 };
 
-/// All models. The first one of a machine is the default for that machine.
+/// All models. The first model of a machine is the default for that machine.
 const std::vector<ModelInfo>& models();
 /// The model with this name; null if there is none.
 const ModelInfo* find_model(std::string_view name);

@@ -18,7 +18,7 @@ class ReturnStack {
     depth_ += depth_ < kEntries;
   }
 
-  /// Takes off the top of the stack; says whether the top was `target`.
+  /// Removes the top of the stack; returns whether the top was `target`.
   bool pop(uint64_t target) {
     if (depth_ == 0) return false;
     const bool right = entries_[top_] == target;

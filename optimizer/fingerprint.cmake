@@ -1,5 +1,6 @@
-# Writes OUTPUT, the definition of kFingerprint: a hash of the names and contents of the files below ROOT that LIST,
-# a file, names line by line. Compilers are not looked at: they do not change what Respike makes.
+# Writes OUTPUT, the definition of kFingerprint: a hash of the names and contents of the files below
+# ROOT that LIST, a file, names line by line. The compiler does not enter the hash: it does not
+# change what Respike makes.
 file(STRINGS ${LIST} files)
 list(SORT files)
 set(all "")

@@ -1,5 +1,5 @@
 #pragma once
-// Identifies this Respike, as far as the images and matches that it makes depend on its sources.
+// Identifies this Respike by the sources that its images and matches depend on.
 
 namespace respike {
 

@@ -1,15 +1,15 @@
 // Shapes, counts and their sums.
 //
 // The shape of a profile says what its numbers count: blocks, edges and calls of procedures. The
-// database keeps a shape once for all runs of a build. A run adds only numbers, and only those of
+// database keeps a shape once for all runs of a build. A run adds only numbers, and only for
 // procedures that it entered. Example: the shape of `f` has two blocks and the edge between them; a
 // run in which `f` was entered 7 times adds five bytes: exact, 7, 7, 7, no indirect targets.
 //
 // CountSum adds in fixed point with 128 bits: integers stay exact, and small counts are not rounded
-// away when factors (weights, ageing, confidence) multiply them. Rounding each number by itself
-// would let control enter a block from nowhere: three edges with 0.4 each lead to a block with 1.2,
-// which is rounded to 1, and the edges to 0. So some edges are rounded up, the largest fractions
-// first: as many as it takes that what enters a block from outside is rounded, too.
+// away when factors (weights, ageing, confidence) multiply them. Rounding each number separately
+// would break the flow: three edges with 0.4 each lead to a block with 1.2; the block is rounded to
+// 1 and the edges to 0, so control enters the block from nowhere. So some edges are rounded up,
+// largest fractions first, until each block's inflow from outside is also an integer.
 
 #include "profiledb/counts.h"
 
@@ -183,9 +183,9 @@ uint64_t CountSum::rounded(Fixed value) {
   return value > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(value);
 }
 
-/// Makes the counts of edges integers: what leads to a block adds up to the rounded count of the
-/// block less the rounded count of its entries. Leaves edges alone that add up to more than their
-/// block.
+/// Makes the counts of edges integers: the edges to a block add up to the rounded count of the
+/// block less the rounded count of its entries. Leaves the edges to a block alone if they add up to
+/// more than the block.
 void CountSum::round_edges(const ProcedureProfile& procedure, Sum& sum) {
   const auto is_integer = [](Fixed value) { return (value & (kOne - 1)) == 0; };
   if (std::ranges::all_of(sum.blocks, is_integer) && std::ranges::all_of(sum.edges, is_integer))

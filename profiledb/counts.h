@@ -1,6 +1,6 @@
 #pragma once
-// A profile as the database keeps it: a shape, which says what is counted, and the counts of the
-// procedures that were entered. Also sums of counts. Internal to profiledb.
+// A profile as the database keeps it: a shape, which gives the counts their meaning, and the counts
+// of the procedures that were entered. Also sums of counts. Internal to profiledb.
 
 #include <cstdint>
 #include <span>
@@ -31,7 +31,7 @@ EncodedShape encode_shape(std::span<const ProcedureProfile> procedures);
 /// All procedures of a profile without its counts.
 Shape shape_of(std::span<const ProcedureProfile> procedures);
 
-/// Whether a procedure has anything that is worth keeping.
+/// Whether a procedure has any count that is worth keeping.
 bool is_counted(const ProcedureProfile& procedure);
 
 /// Sets all counts to 0, exact, without indirect targets.
@@ -41,8 +41,8 @@ void clear_counts(ProcedureProfile& procedure);
 void add_counts(ProcedureProfile& sum, const ProcedureProfile& more);
 
 /// Adds up counts of one shape, multiplied by factors, and rounds once at the end; sums are at most
-/// 2^64 - 1. A sum is exact when all factors are 1. The entries of each block are rounded to the
-/// nearest integer, too: what no factor let in, rounding does not let in.
+/// 2^64 - 1. A sum is exact when all factors are 1. The entries of each block are also rounded to
+/// the nearest integer: rounding adds no entry where there was none.
 class CountSum {
  public:
   explicit CountSum(Shape shape) : shape_(std::move(shape)), sums_(shape_.size()) {}
@@ -55,8 +55,8 @@ class CountSum {
   static constexpr double kMostFactor = 1 << 20;
 
  private:
-  /// 24 bits behind the point. A product takes 108 of the 128 bits, which leaves room for a million
-  /// summands.
+  /// 24 bits after the binary point. A product takes 108 of the 128 bits, which leaves room for a
+  /// million summands.
   using Fixed = unsigned __int128;
   static constexpr unsigned kFractionBits = 24;
   static constexpr Fixed kOne = Fixed{1} << kFractionBits, kHalf = kOne / 2;
@@ -77,10 +77,10 @@ class CountSum {
   std::vector<Sum> sums_;
 };
 
-/// Merges two profiles of the same build; a procedure is known by its address and name. Where both
-/// profiles have the same blocks of a procedure, the result has the edges and calls of both. Where
-/// the blocks differ, because different versions of Respike lifted the procedure differently, the
-/// result has the procedure as `first` has it.
+/// Merges two profiles of the same build; a procedure is known by its address and name. If both
+/// profiles have the same blocks of a procedure, the result has the edges and calls of both. If the
+/// blocks differ, because different versions of Respike lifted the procedure differently, the
+/// result has the procedure of `first`.
 Shape unite(Shape first, const Shape& second);
 
 }  // namespace respike

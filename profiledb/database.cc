@@ -1,6 +1,6 @@
-// Opening a database, and what concerns the whole database: transactions, pruning, checking.
+// Opening a database, and operations on the whole database: transactions, pruning, checking.
 //
-// Every `respike run` opens the database, so opening reads no more than the version.
+// Every `respike run` opens the database, so opening reads only the version.
 
 #include "profiledb/database.h"
 
@@ -26,7 +26,7 @@ fs::path files_of(const fs::path& database) {
   return database.string() + ".files";
 }
 
-/// The path made absolute, since the spool's path goes into images; its folder is made.
+/// Makes the path absolute, since the spool's path goes into images, and makes its folder.
 fs::path prepared(const fs::path& path) {
   if (path.filename().empty()) throw Error("this is not the name of a file", path);
   std::error_code error;
@@ -142,8 +142,8 @@ std::set<ContentHash> needed_files(soci::session& sql) {
   return needed;
 }
 
-/// Builds whose spool holds counter files, because a process runs or a file is not merged yet. Such
-/// builds and their derived images are still needed.
+/// Builds whose spool holds counter files, because a process still runs or a file is not merged
+/// yet. Such builds and their derived images are still needed.
 std::set<Id> builds_in_use(soci::session& sql, const fs::path& spool) {
   std::set<Id> builds;
   for (const std::string& name : names_in(spool)) {
@@ -155,9 +155,8 @@ std::set<Id> builds_in_use(soci::session& sql, const fs::path& spool) {
   return builds;
 }
 
-/// Deletes the rows of `table` that `query` lists, each as its key and the key of its build, unless
-/// the build is in use. `what` selects the description of a row for `removed`. Returns how many
-/// rows were deleted.
+/// Deletes the rows of `table` that `query` lists (by key and build), unless the build is in use.
+/// `what` selects the description of a row for `removed`. Returns how many rows were deleted.
 template <typename... Values>
 uint64_t remove_rows(soci::session& sql, const char* table, const std::string& query,
                      const std::string& what, std::vector<std::string>& removed,
@@ -187,12 +186,12 @@ void remove_empty_spools(soci::session& sql, const fs::path& spool) {
 
 }  // namespace
 
-/// Files are removed in a second transaction: the rows that referred to them must be gone for good,
-/// and nobody may add new ones meanwhile.
+/// Files are removed in a second transaction: the deletion of the rows that referred to them must
+/// be committed, and no other process may add new rows in the meantime.
 PruneResult Database::prune(unsigned keep, std::chrono::seconds age, bool dry_run) {
   assert(keep > 0);
   PruneResult result;
-  std::optional<Transaction> taken_back;  // rolled back at the end: undoes all that prune did
+  std::optional<Transaction> taken_back;  // rolled back at the end, which undoes the whole prune()
   if (dry_run) taken_back.emplace(*this);
   state_->write([&](soci::session& sql) {
     const std::set<Id> in_use = builds_in_use(sql, spool());

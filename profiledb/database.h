@@ -1,10 +1,10 @@
 #pragma once
-// The profile database: applications, the images and builds that applications use, the images that
-// were derived from builds, and counts.
+// The profile database: applications, the images and builds that applications use, the images
+// derived from builds, and counts.
 //
-// Beside the database `X.db` lies the folder `X.db.files` with the image store and the spool. Every
-// write is a transaction: after a crash or SIGKILL a row is there as a whole or not at all, and the
-// rows of a function that returned are there. Several processes may use a database at once; each
+// Beside the database `X.db` is the folder `X.db.files` with the image store and the spool. Every
+// write is a transaction: after a crash or SIGKILL a row is complete or absent, and the rows
+// written by a function that returned are there. Several processes may use a database at once; each
 // waits up to a minute for the others. An object belongs to one thread.
 //
 // Every function throws Error, one sentence, when the database cannot be read or written, is
@@ -28,8 +28,8 @@ namespace respike {
 /// The key of a row; never 0.
 using Id = int64_t;
 
-/// write_if_possible: to read, where the disk is full or the file may not be written; whoever
-/// writes gets the reason as an Error.
+/// write_if_possible: like `read` where the disk is full or the file may not be written; a write
+/// then throws Error with the reason.
 enum class Access : uint8_t { write, read, write_if_possible };
 enum class Mode : uint8_t { original, instrumented, optimized };
 enum class Role : uint8_t { main, linked, opened };  // opened: by dlopen
@@ -46,10 +46,10 @@ struct ImageFacts {
   std::string soname;   // empty: none
   std::string machine;  // as `image info` prints it
   bool optimizable = false;
-  std::string reason;    // why not
+  std::string reason;    // why it is not optimizable
   bool program = false;  // can be started; else a library
-  Id follows = 0;  // the image that an application loaded before, by the same link; set when the
-                   // image is added; 0: none
+  Id follows = 0;  // the image that an application loaded before through the same link; set when
+                   // the image is added; 0: none
   bool operator==(const ImageFacts&) const = default;
 };
 struct ImageRow : ImageFacts {
@@ -59,48 +59,48 @@ struct ImageRow : ImageFacts {
 struct ApplicationRow {
   Id id = 0;
   std::string name;
-  Id main_image = 0;  // the first of those in role main
+  Id main_image = 0;  // the first image in role main
   Mode mode = Mode::original;
 };
 
 /// How the optimized version of an application died.
 struct FaultRow {
-  std::string program;        // the path of what was started
+  std::string program;        // the path of the program that was started
   std::string images;         // content hashes of the optimized images that ran
-  int signal = 0;             // its number
+  int signal = 0;             // number of the signal
   bool original_too = false;  // the original died of the same signal later
   int64_t noted = 0;          // seconds since 1970
 };
 
-// What was done last with an application; `noted`: when, in seconds since 1970.
-struct LastRun {          // that counted
+// What was done last with an application; `noted`: time in seconds since 1970.
+struct LastRun {          // the last run that counted
   std::string arguments;  // as a line of a shell
   std::string folder;     // in which the program ran
   std::string input;      // the file that it read; empty: none
   int64_t noted = 0;
 };
-/// Whether two runs had the same arguments, folder and input.
+/// Whether two runs had equal arguments, folder and input.
 inline bool same_work(const LastRun& a, const LastRun& b) {
   return a.arguments == b.arguments && a.folder == b.folder && a.input == b.input;
 }
-/// What a check of an optimized version found.
+/// The result of a check of an optimized version.
 enum class CheckResult : uint8_t {
   faster,
-  same,  // it costs as much
+  same,  // it costs the same
   slower,
-  differs,  // it behaves otherwise
-  unclear,  // the work was none to compare versions by
+  differs,  // it behaves differently
+  unclear,  // the workload could not compare the versions
 };
 struct LastCheck {
-  std::string images;  // as FaultRow has them
+  std::string images;  // as in FaultRow
   CheckResult result{};
   std::string verdict;  // one line
-  double gain = 0;  // share of the costs that the optimized version saves; 0: nothing that could be
-                    // measured; negative: it costs more
+  double gain = 0;      // share of the costs that the optimized version saves; 0: no measurable
+                        // difference; negative: it costs more
   int64_t noted = 0;
 };
 struct LastExport {
-  std::string images;  // as FaultRow has them
+  std::string images;  // as in FaultRow
   std::string folder;
   int64_t noted = 0;
 };
@@ -111,12 +111,13 @@ struct ApplicationImage {
   std::string loaded_as;  // the path that the user named or the loader opens, perhaps through links
 };
 
-/// Tells without reading a file that the file did not change.
+/// Shows without reading a file that the file did not change.
 struct FileIdentity {
   uint64_t size = 0;
   int64_t modified = 0;  // nanoseconds since 1970
   uint64_t inode = 0;
-  int64_t changed = 0;  // likewise; the kernel's: tools can set `modified` back, but not `changed`
+  int64_t changed = 0;  // nanoseconds since 1970, set by the kernel: tools can set `modified` back,
+                        // but not `changed`
   bool operator==(const FileIdentity&) const = default;
 };
 /// The identity of a regular file. Throws Error when there is no regular file of this path.
@@ -151,10 +152,10 @@ struct DerivedRow : DerivedFacts {
   int64_t made = 0;                 // seconds since 1970
   std::optional<ImageId> image_id;  // instrumented: the identity in its counter files
   std::optional<ContentHash> map;   // instrumented: its counter map, also in the store
-  FileIdentity file;                // of the file in the store when last found to be whole
+  FileIdentity file;                // of the file in the store when it was last found intact
 };
 
-/// A number of the original program and of the optimized one.
+/// A number for the original program and for the optimized program.
 struct ComparedNumber {
   std::string name;  // "instructions"
   uint64_t original = 0, optimized = 0;
@@ -162,15 +163,15 @@ struct ComparedNumber {
   bool operator==(const ComparedNumber&) const = default;
 };
 
-/// The original program and an optimized one that did the same work on a model of a processor.
+/// The original and the optimized program, doing the same work on a model of a processor.
 struct ComparisonFacts {
   ContentHash optimized;                // the content of the optimized image
   std::string options;                  // as in DerivedFacts
   std::string workload;                 // as a line of a shell
-  std::string model;                    // of the processor
-  std::string difference;               // in behaviour, as a clause; empty: none
+  std::string model;                    // name of the processor model
+  std::string difference;               // difference in behaviour, a clause; empty: none
   std::vector<ComparedNumber> figures;  // events
-  std::vector<ComparedNumber> cycles;   // by what they are spent on
+  std::vector<ComparedNumber> cycles;   // cycles by cause
 };
 struct ComparisonRow : ComparisonFacts {
   Id id = 0;
@@ -185,42 +186,44 @@ struct RunRow {
   Id build = 0;
   uint64_t process_id = 0;
   uint64_t started = 0;  // nanoseconds since 1970
-  int64_t merged = 0;    // seconds since 1970: when the counter file was last read
+  int64_t merged = 0;    // seconds since 1970, when the counter file was last read
   std::string ended;     // "exited N", "killed by N", "unknown"
   double weight = 1;
   RunState state{};
 };
 
-/// What is known of a build's profile without loading the profile.
+/// Facts about a build's profile, available without loading the profile.
 struct ProfileSummary {
-  double runs = 0;                    // weighted, of this build itself: finished, running and given
+  double runs = 0;                    // weighted runs of this build itself: finished, running and
+                                      // given
   uint64_t procedures = 0;            // of the build
   uint64_t entered = 0;               // procedures that runs of this build itself entered
   double confidence = 0;              // 1 where the build itself has runs; else carried_confidence
   double carried_runs = 0;            // of older builds whose counts were carried over
-  double carried_confidence = 0;      // the highest of carried-over counts; 0: there are none
+  double carried_confidence = 0;      // highest confidence of carried-over counts; 0: there are
+                                      // none
   std::optional<int64_t> newest_day;  // days since 1970 of the newest counts
-  uint64_t version = 0;               // another one when counts have changed: a hash
+  uint64_t version = 0;               // a hash, which changes when counts change
 };
 
 struct ProfileOptions {
   double half_life_days = 0;  // counts weigh half after so many days; 0: no ageing
   bool own = true;            // counts of the build itself
-  double carried_weight = 1;  // factor of carried-over counts, beside their confidence; 0: leave
-                              // them out
+  double carried_weight = 1;  // factor of carried-over counts, in addition to their confidence; 0:
+                              // leave them out
 };
 
 struct PruneResult {
   uint64_t builds = 0, images = 0, derived = 0;  // rows removed
   uint64_t bytes = 0;                            // of files removed
-  std::vector<std::string> rows;                 // descriptions of these rows, for people
+  std::vector<std::string> rows;                 // descriptions of these rows, for the user
 };
 
 /// $RESPIKE_DB if set, else respike/respike.db in $XDG_DATA_HOME or ~/.local/share. Throws Error
 /// when none of these variables is set.
 std::filesystem::path default_database_path();
 
-/// A row whose key was known is not there any more: another process has removed the row.
+/// Thrown when a row with a known key is gone: another process has removed the row.
 class RowGone : public Error {
  public:
   using Error::Error;
@@ -228,21 +231,21 @@ class RowGone : public Error {
 
 class Database {
  public:
-  /// Opens a database; to write, makes a new one with its folder if there is none. Throws Error:
-  /// the folder or file cannot be made or written, the file is no database or damaged, or a newer
-  /// Respike made the file. One that was opened to read can be of a read-only file system; all that
-  /// writes throws Error then.
+  /// Opens a database; for writing, makes a new one with its folder if there is none. Throws Error
+  /// when the folder or file cannot be made or written, when the file is not a database or is
+  /// damaged, or when a newer Respike made the file. A database opened for reading may be on a
+  /// read-only file system; every write then throws Error.
   explicit Database(const std::filesystem::path& path, Access access = Access::write);
   ~Database();
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
 
   const std::filesystem::path& path() const;
-  /// What was possible: write or read.
+  /// The access that was possible: write or read.
   Access access() const;
-  /// Why the database is only read although it should be written, if possible; empty: it is not so.
+  /// Why a database opened with write_if_possible can only be read; empty: it can be written.
   std::string why_not_written() const;
-  /// Throws Error, with that reason, unless the database can be written.
+  /// Throws Error with that reason unless the database can be written.
   void require_writable() const;
   std::filesystem::path files() const;  // X.db.files
   ImageStore& store();
@@ -277,7 +280,7 @@ class Database {
   std::optional<FaultRow> fault_of(Id application) const;
   void put_fault(Id application, const FaultRow& fault);
   void forget_fault(Id application);
-  // put_last() notes the present time, whatever `noted` is.
+  // put_last() records the present time and ignores `noted`.
   std::optional<LastRun> last_run(Id application) const;
   std::optional<LastCheck> last_check(Id application) const;
   std::optional<LastExport> last_export(Id application) const;
@@ -288,20 +291,19 @@ class Database {
   /// uses.
   void remove_application(Id application);
 
-  /// Notes that an application uses an image; does nothing when that is noted already. `loaded_as`:
-  /// empty: the image's path.
+  /// Records that an application uses an image; does nothing when this is recorded already.
+  /// `loaded_as`: empty: the image's path.
   void add_application_image(Id application, Id image, Role role,
                              const std::string& loaded_as = {});
-  /// The same, but sets role and path of an image that is noted already.
+  /// The same, but sets role and path of an image that is recorded already.
   void put_application_image(Id application, Id image, Role role, const std::string& loaded_as);
-  /// Puts `after` into the place of `before`. Returns false when the application does not use
-  /// `before`.
+  /// Replaces `before` by `after`. Returns false when the application does not use `before`.
   bool replace_application_image(Id application, Id before, Id after);
   /// Throws Error unless the application uses the image in role main.
   void set_main_image(Id application, Id image);
   /// Throws Error for the main image.
   void remove_application_image(Id application, Id image);
-  /// The main image, others in role main, linked, opened; each by path.
+  /// The main image, then other images in role main, linked, opened; within a role sorted by path.
   std::vector<ApplicationImage> images_of(Id application) const;
 
   // ---- images and builds ----
@@ -311,14 +313,15 @@ class Database {
   std::optional<ImageRow> find_image(const std::string& path) const;
   ImageRow image(Id image) const;
   std::vector<ImageRow> images() const;  // by path
-  /// Gives the image of the path `from` the path `to`. When there is an image of that path, the two
-  /// become one, with the builds, derived images, counts and applications of both: a run that was
-  /// counted for either is counted once. Does nothing when there is no image of the path `from`.
+  /// Gives the image of the path `from` the path `to`. If there is an image of that path, the two
+  /// are merged, with the builds, derived images, counts and applications of both: a run that was
+  /// counted for either image is counted once. Does nothing when there is no image of the path
+  /// `from`.
   void move_image(const std::string& from, const std::string& to);
 
-  /// Adds a build with its procedures, as profile_of(program) gives them; their counts are ignored.
-  /// When the image has a build with this content, updates the file identity of that build and
-  /// returns it.
+  /// Adds a build with its procedures, as profile_of(program) returns them; their counts are
+  /// ignored. When the image has a build with this content, updates the file identity of that build
+  /// and returns it.
   Id put_build(Id image, const BuildFacts& facts, const Profile& procedures);
   BuildRow build(Id build) const;
   std::vector<BuildRow> builds(Id image) const;  // newest number first
@@ -331,15 +334,15 @@ class Database {
 
   // ---- derived images ----
 
-  /// Notes an optimized image that is in the store already.
+  /// Records an optimized image that is already in the store.
   Id add_optimized(Id build, const DerivedFacts& facts);
-  /// Notes an instrumented image that is in the store already, and stores its counter map. The
-  /// image must not run before: until then its counter files cannot be merged.
+  /// Records an instrumented image that is already in the store, and stores its counter map. The
+  /// image must not run earlier: its counter files could not be merged.
   Id add_instrumented(Id build, const DerivedFacts& facts, const Image& instrumented);
   std::vector<DerivedRow> derived(Id build) const;  // newest first
   std::optional<DerivedRow> newest_derived(Id build, DerivedKind kind) const;
-  /// Whether the image in the store is whole. Reads the file only if the file's identity is not the
-  /// one with which the file was last found to be whole.
+  /// Whether the image in the store is intact. Reads the file only if the file's identity has
+  /// changed since the file was last found intact.
   bool is_whole(const DerivedRow& derived);
   /// Makes the folder into which instrumented images of a build put their counter files.
   std::filesystem::path make_spool(Id build);
@@ -347,30 +350,32 @@ class Database {
 
   // ---- profiles ----
 
-  /// The sum over all count sets. It has the procedures of these counts. Without counts `runs` is 0
-  /// and the procedures are the registered ones.
+  /// The sum over all count sets, with the procedures of these sets. Without counts `runs` is 0 and
+  /// the procedures are the registered procedures.
   Profile profile(Id build, const ProfileOptions& options = {}) const;
   ProfileSummary summary(Id build) const;
-  /// The newest build of the same image and machine with a lower number that has counts of its own;
-  /// else such a build of the image that this one follows, and so on: the same content if it is
-  /// there, or the newest; else a build of another image with the same content or build-id.
+  /// The newest build of the same image and machine with a lower number and counts of its own. If
+  /// there is none, the search continues in the image that this one follows, and so on: identical
+  /// content first, else the newest build. Last comes a build of another image with the same
+  /// content or build-id.
   std::optional<BuildRow> profiled_build_before(Id build) const;
 
-  /// Adds a profile of this very build, e.g. a profile that a user kept in a file. Throws Error
+  /// Adds a profile of exactly this build, e.g. a profile that a user kept in a file. Throws Error
   /// when the profile is of another build (image_hash), or the weight is not positive and finite.
   void add_profile(Id build, const Profile& profile, double weight = 1);
   /// Sets the counts that are carried over from the older build `from`, with a confidence in (0,
-  /// 1]; they replace those that were carried over from `from` before. `profile` is in terms of
+  /// 1]; they replace the counts carried over from `from` before. `profile` has the procedures of
   /// `build`.
   void set_carried(Id build, Id from, const Profile& profile, double confidence);
-  /// The text that set_matched() noted last. When the caller would note the same text again,
-  /// matching would find the same again. Empty: nothing was matched.
+  /// The text of the last set_matched(). If the caller would set the same text again, matching
+  /// would have the same result. Empty: nothing was matched.
   std::string matched(Id build) const;
   void set_matched(Id build, const std::string& what);
 
   // ---- comparisons ----
 
-  /// Keeps a comparison of a build with an image that was optimized from it, which may go.
+  /// Keeps a comparison of a build with an image that was optimized from it; that image may be
+  /// removed.
   Id add_comparison(Id build, const ComparisonFacts& facts);
   std::vector<ComparisonRow> comparisons(Id image) const;  // of all builds, latest first
   void remove_comparison(Id comparison);
@@ -382,14 +387,14 @@ class Database {
   // ---- housekeeping ----
 
   /// Removes, per image, all builds but the newest `keep` (at least 1); images without application;
-  /// derived images that were replaced by a newer one of their kind longer than `age` ago (a run
-  /// may have chosen the older one and not counted yet); and files of the store that are older than
-  /// `age` and that no row refers to. Builds whose spool holds counter files stay, with their
-  /// derived images. With `dry_run`, removes nothing but returns what would be removed.
+  /// derived images that a newer image of their kind replaced longer than `age` ago (a run may have
+  /// chosen the older image and not counted yet); and files of the store that are older than `age`
+  /// and to which no row refers. Builds whose spool holds counter files stay, with their derived
+  /// images. With `dry_run`, removes nothing but returns what would be removed.
   PruneResult prune(unsigned keep, std::chrono::seconds age = std::chrono::hours(1),
                     bool dry_run = false);
-  /// Checks the file, references between rows, that blobs can be decoded, and that files have the
-  /// contents of their hashes. One sentence for each problem.
+  /// Checks the file and the references between rows, that blobs can be decoded, and that files
+  /// match their hashes. Returns one sentence for each problem.
   std::vector<std::string> check() const;
 
   struct State;  // internal

@@ -4,8 +4,8 @@
 // The first of them is its main image.
 //
 // An image may belong to several applications, but has one profile: a library that two programs use
-// is counted in both. So removing an application leaves its images; prune() removes images that no
-// application uses any more. Images: database_images.cc.
+// is counted in both programs. So removing an application leaves its images; prune() removes images
+// that no application uses any more. Images: database_images.cc.
 
 #include <fmt/format.h>
 

@@ -2,16 +2,16 @@
 //
 // A build is known by the hash of its file. The database also keeps the identity (size, inode and
 // times) of the file at the image's path, so that the file is read only after it changed. Only the
-// build that the file was last seen to be has this identity. The time of modification alone would
-// not do: `cp -p` and tools for reproducible builds set it. Only the kernel sets the time of
+// build that the file contained when last seen has this identity. The time of modification alone is
+// not enough: `cp -p` and tools for reproducible builds set it. Only the kernel sets the time of
 // change.
 //
 // Example: `cc` writes a new /usr/bin/app. Its identity fits no build, so the file is read and
-// hashed; the hash is new, so build 2 is added and has the identity. The next look takes a stat().
+// hashed; the hash is new, so build 2 is added with this identity. The next look only needs stat().
 //
-// Files come first, rows second: a file is put into the store before the row that refers to it is
-// added. The transaction that adds the row checks that the file is still there; prune() cannot run
-// at the same time as that transaction.
+// A file is put into the store before the row that refers to it is added. The transaction that adds
+// the row checks that the file is still there; prune() cannot run at the same time as that
+// transaction.
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -87,7 +87,7 @@ std::vector<DerivedRow> select_derived(Database::State& state, const std::string
   return rows;
 }
 
-/// Adds a row. A row that says the same is replaced: its new key makes it the newest.
+/// Adds a row. An equal row is replaced: its new key makes it the newest.
 Id add_derived(Database::State& state, Id build, const DerivedFacts& facts,
                const std::string& image_id, const std::string& map_hash) {
   state.require("build", build);
@@ -191,7 +191,7 @@ std::optional<BuildRow> Database::find_build(Id image, const ContentHash& conten
   });
 }
 
-/// Takes the identity away from other builds of the image: a file has one content.
+/// Clears this identity in the other builds of the image: a file has one content.
 void Database::set_file_identity(Id build, const FileIdentity& file) {
   state_->write([&](soci::session& sql) {
     state_->require("build", build);
@@ -264,7 +264,7 @@ std::filesystem::path Database::spool() const {
 
 std::filesystem::path Database::make_spool(Id build) {
   const std::filesystem::path folder = spool() / this->build(build).content.hex();
-  make_private_folder(spool());  // counts tell which way a program went
+  make_private_folder(spool());  // private: counts show what a program did
   make_folder(folder);
   return folder;
 }

@@ -1,6 +1,6 @@
 // Comparisons of a build's image with images that were optimized from it.
 //
-// Example: two comparisons of one workload, of builds 3 and 4, tell whether build 4 gained less.
+// Example: comparisons of builds 3 and 4 with one workload show whether build 4 gained less.
 
 #include "profiledb/database_state.h"
 

@@ -16,13 +16,13 @@ namespace respike {
 
 class Session;
 
-/// Procedures with counts, each with its ordinal in a shape; in the order of ordinals.
+/// Procedures with counts, each with its ordinal in a shape; sorted by ordinal.
 using EnteredProcedures = std::vector<std::pair<uint32_t, ProcedureProfile>>;
 
 /// The highest weight of a run or a profile.
 inline constexpr double kMostWeight = 1e6;
 
-/// RunRow::ended when nobody saw the process end.
+/// The value of RunRow::ended when no process saw the end.
 inline constexpr std::string_view kUnknownEnd = "unknown";
 
 /// Days since 1970.
@@ -35,8 +35,8 @@ Id find_set(Database::State& state, Id shape, const std::string& purpose, int64_
 /// Adds an empty count set.
 Id add_set(Database::State& state, Id shape, const std::string& purpose, int64_t day,
            double weight);
-/// Calls `each` with the ordinal and the counts of each procedure of a count set, which is of this
-/// shape, in the order of ordinals.
+/// Calls `each` with the ordinal and the counts of each procedure of a count set of this shape, in
+/// the order of ordinals.
 void for_each_counted(Session& session, Id set, const Shape& shape,
                       const std::function<void(uint32_t, const ProcedureProfile&)>& each);
 /// Adds the counts of `entered` and a number of runs to a count set.

@@ -1,6 +1,6 @@
-// What was done last with an application.
+// The last run, check and export of each application.
 //
-// Example: the last run that counted read big.sql, so a window offers big.sql for the next one.
+// Example: the last run that counted read big.sql, so the manager offers big.sql for the next run.
 
 #include "profiledb/database_state.h"
 
@@ -10,7 +10,7 @@ namespace {
 // In the order of CheckResult.
 constexpr std::string_view kResultNames[] = {"faster", "same", "slower", "differs", "unclear"};
 
-/// Puts values into the place of what `table` has of an application.
+/// Replaces the row of an application in `table`.
 template <typename... Values>
 void replace_last(Database::State& state, const std::string& table, const std::string& columns,
                   Id application, const Values&... values) {

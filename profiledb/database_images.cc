@@ -1,9 +1,9 @@
 // Images, and which images an application uses.
 //
 // An image is a file, known by its path without symbolic links. An application knows the image by a
-// path of its own, `loaded_as`: under that path the loader opens the file. Example: the image
-// /usr/lib/libz.so.1.2.13 is used by an application as /lib/libz.so.1. Whoever calls this file says
-// what both paths are; nothing here looks at the file system.
+// path of its own, `loaded_as`: the path under which the loader opens the file. Example: the image
+// /usr/lib/libz.so.1.2.13 is used by an application as /lib/libz.so.1. Callers pass both paths;
+// nothing here looks at the file system.
 
 #include "profiledb/database_state.h"
 
@@ -14,7 +14,7 @@ constexpr const char* kImageColumns =
     "image.id, image.path, image.soname, image.machine, image.optimizable, image.reason, "
     "image.program, coalesce(image.follows, 0)";
 
-/// `rest`: what follows the columns of an image: columns for `more`, tables, conditions, order.
+/// `rest`: the query after the columns of an image: columns for `more`, tables, conditions, order.
 template <typename... Values, typename... Columns, typename Each>
 void for_each_image(soci::session& sql, const std::string& rest, std::tuple<Values&...> values,
                     std::tuple<Columns&...> more, Each&& each) {

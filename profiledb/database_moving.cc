@@ -1,33 +1,33 @@
-// An image that gets another path, which may be the path of another image: then the two become one.
+// Gives an image another path. If another image has that path, the two images are merged.
 //
-// Problem: one file has many paths. /lib/libz.so.1 and /usr/lib/libz.so.1.2.13 are one file where
-// /lib is a link to /usr/lib. Databases up to version 5 have an image for each path under which the
-// file was registered, each with a profile of its own; and a folder with registered files may be
-// moved and become a link at any time.
+// Problem: one file has many paths. /lib/libz.so.1 and /usr/lib/libz.so.1.2.13 are one file if /lib
+// is a link to /usr/lib. Databases up to version 5 have an image for each path under which the file
+// was registered, each with a profile of its own; and a folder with registered files may be moved
+// and become a link at any time.
 //
-// All that hangs on the image that goes (`from`) is hung on the image that stays (`into`), which
+// Everything that refers to the removed image (`from`) is moved to the kept image (`into`), which
 // gets the new path:
 //
-//   builds with new contents   become builds of `into`; all builds are numbered anew, by first_seen
-//   builds with equal contents become one build:
-//     shapes      equal ones become one, others stay apart, as those of one build do
-//     count sets  of the same shape, day and weight are added up; others stay apart
+//   builds with new contents    become builds of `into`; all builds are renumbered by first_seen
+//   builds with equal contents  are merged:
+//     shapes      equal shapes are merged, others stay separate, as within one build
+//     count sets  of the same shape, day and weight are added up; others stay separate
 //     runs        stay, so that their counter files are not counted again
-//     derived images, comparisons   stay; images in the store do not know a path
+//     derived images, comparisons   stay; images in the store contain no path
 //   applications  use `into`
 //
 // Example: prog ran 3 times as /a/prog and 2 times as /b/prog. After /b became a link to /a the
 // profile of /a/prog has 5 runs, and a counter file that waits in the spool counts as the sixth,
-// for the spool and the identity of an instrumented image depend on contents alone.
+// because the spool and the identity of an instrumented image depend only on contents.
 //
 // When both builds have counted one counter file (which an older Respike could do, because equal
 // contents have equal identities), one row stays. Unless both runs are finished, the counts of the
-// unfinished one go, too; the counts of two finished runs can no longer be told apart.
+// unfinished run are removed as well; the counts of two finished runs can no longer be separated.
 //
 // Everything happens in one transaction: another process sees all of it or nothing. Of two images
-// or builds the one with the larger key stays. So no key is given to a new row that another process
-// may still know as the key of the row that went; that process gets RowGone, or, when it adds runs,
-// asks again which build they belong to (add_runs()).
+// or builds the one with the larger key stays. So the key of a removed row, which another process
+// may still use, is never given to a new row: that process gets RowGone or, when it adds runs,
+// looks up their build again (add_runs()).
 
 #include <algorithm>
 #include <map>
@@ -57,7 +57,7 @@ std::vector<CountSet> sets_of(soci::session& sql, Id shape) {
   return sets;
 }
 
-/// The rows of `table` that belong to `parent`, with what tells them apart within one parent.
+/// The rows of `table` that belong to `parent`, by what identifies them within one parent.
 std::map<std::string, Id> rows_by_key(soci::session& sql, const char* table, const char* key,
                                       const char* parent_column, Id parent) {
   std::map<std::string, Id> rows;
@@ -69,7 +69,7 @@ std::map<std::string, Id> rows_by_key(soci::session& sql, const char* table, con
 }
 
 /// Moves the count sets of a shape to an equal shape. Sets of finished runs and of given profiles
-/// are added up there, as if they had always been counted there.
+/// are added to the sets there.
 void merge_counts(Database::State& state, Id from, Id into) {
   soci::session& sql = state.session.sql();
   const Shape shape = state.read_shape(into);
@@ -102,7 +102,8 @@ void merge_shapes(Database::State& state, Id from, Id into) {
   }
 }
 
-/// Removes rows of runs that both builds have. A finished run stays rather than another.
+/// Removes rows of runs that both builds have. A finished run is kept rather than an unfinished
+/// one.
 void remove_repeated_runs(soci::session& sql, Id from, Id into) {
   struct Repeated {
     Id ours = 0, theirs = 0, our_set = 0, their_set = 0;
@@ -129,7 +130,7 @@ void remove_repeated_runs(soci::session& sql, Id from, Id into) {
   }
 }
 
-/// Makes two builds with the same contents one. The caller has seen to it that `from` < `into`.
+/// Merges two builds with the same contents. The caller ensures that `from` < `into`.
 void merge_builds(Database::State& state, Id from, Id into) {
   soci::session& sql = state.session.sql();
   remove_repeated_runs(sql, from, into);
@@ -186,7 +187,7 @@ void replace_uses(soci::session& sql, Id application, Id from, Id into) {
          into, from, application, application);
 }
 
-/// As merge_builds(). `into` keeps its path.
+/// Merges two images, as merge_builds() merges builds. `into` keeps its path.
 void merge_images(Database::State& state, Id from, Id into) {
   soci::session& sql = state.session.sql();
   const auto there = rows_by_key(sql, "build", "content_hash", "image", into);

@@ -1,11 +1,11 @@
-// Shapes, count sets, and profiles out of them.
+// Shapes, count sets, and profiles made from both.
 //
 // The profile of a build is the sum over its count sets: one set per day of finished runs, one per
-// run that goes on, one per older build whose counts were carried over, and one per day of profiles
-// that users gave. Sets of one shape are added up number by number; sums of different shapes are
-// united procedure by procedure. Stored counts do not age; sums do, so that a half-life can be
-// chosen each time. Example: with a half-life of 7 days a set that is a week older than the newest
-// set has the factor 0.5.
+// unfinished run, one per older build whose counts were carried over, and one per day of profiles
+// that users gave. Sets of one shape are added number by number; sums of different shapes are
+// united procedure by procedure. Ageing applies to sums, not to stored counts, so that each query
+// can choose a half-life. Example: with a half-life of 7 days a set that is a week older than the
+// newest set has the factor 0.5.
 
 #include <fmt/format.h>
 
@@ -72,7 +72,7 @@ Profile empty_profile(const Database& database, Id build) {
   return profile;
 }
 
-/// The weight of counts of a day: 1 for the newest day.
+/// The weight of the counts of a day: 1 for the newest day.
 double ageing(const ProfileOptions& options, int64_t newest, int64_t day) {
   if (!(options.half_life_days > 0)) return 1;
   return std::exp2(-static_cast<double>(newest - day) / options.half_life_days);
@@ -106,9 +106,9 @@ struct Placed {
   EnteredProcedures entered;
 };
 
-/// The counts of a profile in terms of the registered shape, if that has all procedures of the
-/// profile, else in terms of the profile's own shape: profiles of instrumented images have more
-/// edges than the registered shape.
+/// The counts of a profile with the registered shape, if that shape has all procedures of the
+/// profile, else with the profile's own shape: profiles of instrumented images have more edges than
+/// the registered shape.
 Placed place(Database::State& state, Id build, const Profile& profile) {
   Placed placed;
   const Shape shape = shape_of(profile.procedures);
@@ -285,7 +285,7 @@ Profile Database::profile(Id build, const ProfileOptions& options) const {
       return set.carried ? !(options.carried_weight > 0) : !options.own;
     });
     // unite() keeps the first shape where shapes disagree. So shapes with counts of this build come
-    // before carried-over ones, and of each kind the latest shape comes first.
+    // before carried-over shapes; within each kind the latest comes first.
     std::sort(sets.begin(), sets.end(), [](const CountSetRow& a, const CountSetRow& b) {
       return std::tuple(a.carried, -a.shape, a.id) < std::tuple(b.carried, -b.shape, b.id);
     });
@@ -321,7 +321,7 @@ ProfileSummary Database::summary(Id build) const {
   return state_->read([&](soci::session& sql) {
     state_->require("build", build);
     ProfileSummary summary;
-    std::string version;  // of what changes whenever counts do
+    std::string version;  // everything that changes whenever counts change
     for (const CountSetRow& set : select_sets(state_->session, build)) {
       version += fmt::format("{} {} {} ", set.id, set.runs, set.weight);
       summary.newest_day = std::max(summary.newest_day.value_or(set.day), set.day);
@@ -334,7 +334,8 @@ ProfileSummary Database::summary(Id build) const {
       }
     }
     if (summary.confidence == 0) summary.confidence = summary.carried_confidence;
-    // The counts of a run that goes on are replaced in their set.
+    // An unfinished run keeps its count set: only the hash of its file shows that its counts
+    // changed.
     long long file_hash = 0;
     for_each_row(sql, "select file_hash from run where build = :build and state = 'running'",
                  std::tie(build), std::tie(file_hash),
@@ -363,7 +364,7 @@ std::optional<BuildRow> Database::profiled_build_before(Id build) const {
     const BuildRow row = this->build(build);
     const std::string content = row.content.hex();
     int below = static_cast<int>(row.number);
-    std::set<Id> seen;  // images: merged ones may follow each other in a circle
+    std::set<Id> seen;  // images: after merges, images may follow each other in a circle
     Id found = 0;
     for (Id image = row.image; image != 0 && found == 0 && seen.insert(image).second;
          image = this->image(image).follows) {
@@ -376,8 +377,8 @@ std::optional<BuildRow> Database::profiled_build_before(Id build) const {
                    std::tie(image, below, row.machine, content), std::tie(found), [] {});
       below = std::numeric_limits<int>::max();
     }
-    // A file that was installed elsewhere; with another search path for libraries it has another
-    // content, but the same name and build-id.
+    // A file that was installed elsewhere: with another search path for libraries its content
+    // differs, but its name and build-id are the same.
     if (found == 0) {
       const fs::path name = fs::path(this->image(row.image).path).filename();
       Id other = 0;

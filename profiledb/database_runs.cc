@@ -3,12 +3,12 @@
 // One transaction adds the counts of a finished run to the count set of its day and sets the row of
 // the run to `finished`; the counter file is removed after the commit. So a crash can leave three
 // states: file and no row (the next merge adds the run), row and file (the next merge finds the row
-// and only removes the file), row and no file. When two processes merge the same file at once, the
-// database orders them; the second process finds the row.
+// and only removes the file), row and no file. If two processes merge the same file at once, the
+// database serializes them; the second process finds the row.
 //
-// A run that goes on has a count set of its own with its counts so far, so that the next merge can
-// replace them. If the counter file goes away before anybody merged the finished run, that set
-// stays as it is and the run is `lost`.
+// An unfinished run has its own count set with its counts so far, so that the next merge can
+// replace them. If the counter file disappears before the finished run is merged, that set stays as
+// it is and the run is `lost`.
 
 #include "profiledb/database_runs.h"
 
@@ -83,7 +83,7 @@ struct Group {
   double runs = 0;
 };
 
-/// Adds counts; both lists are in the order of ordinals.
+/// Adds counts; both lists are sorted by ordinal.
 void add(EnteredProcedures& sum, const EnteredProcedures& more) {
   EnteredProcedures result;
   result.reserve(std::max(sum.size(), more.size()));
@@ -170,7 +170,7 @@ void set_ended(Database& database, uint64_t process_id, uint64_t started_after,
   Database::State& state = database.state();
   const long long process = to_column(process_id), started = to_column(started_after);
   const std::string unknown(kUnknownEnd);
-  long long rows = 0;  // usually 0: then no transaction that writes has to be waited for
+  long long rows = 0;  // usually 0: then there is no need to wait for a writing transaction
   state.read([&](soci::session& sql) {
     sql << "select count(*) from run where started >= :s and process = :p and ended = :u",
         soci::use(started), soci::use(process), soci::use(unknown), soci::into(rows);
@@ -199,8 +199,8 @@ uint64_t mark_lost_runs(Database& database) {
     return rows;
   };
   if (state.read(missing).empty()) return 0;
-  // Asked again inside a transaction that writes, while nobody else can merge: a run whose file was
-  // merged meanwhile is `finished`.
+  // Checked again inside a writing transaction, while no other process can merge: a run whose file
+  // was merged in the meantime is `finished`.
   return state.write([&](soci::session& sql) {
     const std::vector<Id> rows = missing(sql);
     for (const Id id : rows) change(sql, "update run set state = 'lost' where id = :id", id);

@@ -1,5 +1,5 @@
 #pragma once
-// Runs: what makes each counter file count exactly once. Internal to profiledb.
+// Runs: the records that make each counter file count exactly once. Internal to profiledb.
 
 #include <cstdint>
 #include <optional>
@@ -46,15 +46,15 @@ std::optional<InstrumentedImage> find_instrumented(Database& database, const Ima
 std::optional<KnownRun> find_run(Database& database, const RunKey& key);
 
 /// Adds runs of one instrumented image, whose shape is `procedures`, in one transaction, to the
-/// build that the image belongs to now: the build of the keys may have become one with another. A
-/// run that the database has as finished is left alone; counts of a run that the database has as
-/// running are replaced. Returns for each run whether it was added or replaced.
+/// build that the image belongs to now: the build of the keys may have been merged with another. A
+/// run that is finished in the database is left alone; the counts of a run that is running there
+/// are replaced. Returns for each run whether it was added or replaced.
 std::vector<bool> add_runs(Database& database, const ImageId& image,
                            std::span<const RunCounts> runs,
                            std::span<const ProcedureProfile> procedures,
                            const EncodedShape& encoded);
 
-/// Notes how a process ended in those rows of its runs that do not say so yet.
+/// Records how a process ended in the rows of its runs that lack this.
 void set_ended(Database& database, uint64_t process_id, uint64_t started_after,
                const std::string& ended);
 

@@ -3,10 +3,10 @@
 // The usual case is one query: the file has the newest version. Otherwise the file is new, old, or
 // of another program; then the version is read again inside a transaction that writes, because
 // another process may make or migrate the same file. A file that a newer Respike made is refused:
-// whoever guesses what its columns mean damages the file.
+// guessing the meaning of its columns would damage the file.
 //
 // A migration is a script that leads from one version to the next. Example: a file of version 2
-// gets the scripts of versions 2 and 3 and then is of version 4. Migrations stay for ever, so that
+// gets the scripts of versions 2 and 3, and then has version 4. Migrations stay for ever, so that
 // any older file can be read.
 
 #include "profiledb/database_schema.h"
@@ -87,7 +87,7 @@ const SchemaVersions& current_schema() {
        "(id) on delete cascade, ordinal integer not null, kind text not null check (kind in "
        "('figure', 'cycles')), name text not null, original bigint not null, optimized "
        "bigint not null, primary key (comparison, ordinal) )"},
-      // Paths lose their symbolic links later, one by one (database_images.cc).
+      // Paths lose their symbolic links later, one by one (database_moving.cc).
       {5,
        "alter table image add column program integer not null default 0;"
        "update image set program = 1 where id in (select main_image from application);"

@@ -7,14 +7,14 @@
 
 namespace respike {
 
-/// Leads from version `from` to the next one.
+/// Migrates from version `from` to the next version.
 struct Migration {
   int from;
   const char* script;
 };
 
-/// The schema that this Respike knows: its version, the script that makes it in an empty file, and
-/// the migrations from all older versions, in order.
+/// The schema that this Respike knows: its version, the script that creates it in an empty file,
+/// and the migrations from all older versions, in order.
 struct SchemaVersions {
   int newest;
   const char* script;

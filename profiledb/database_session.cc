@@ -1,22 +1,22 @@
 // A connection to SQLite through SOCI.
 //
-// For several processes: with the write-ahead log, readers never wait, and writers wait only for
-// other writers. A transaction that will write begins as a writer (`begin immediate`): had it begun
-// as a reader, it could not go on after another process has written. Example: A reads, B reads, B
-// writes and commits; SQLite then refuses A's write, because A has read the old state. Whoever
-// waits gives up after a timeout.
+// Several processes: with the write-ahead log, readers never wait, and writers wait only for other
+// writers. A transaction that will write begins as a writer (`begin immediate`): if it began as a
+// reader, it could not continue after another process has written. Example: A reads, B reads, B
+// writes and commits; SQLite then refuses A's write, because A has read the old state. A waiting
+// process gives up after a timeout.
 //
-// For crashes: a commit returns when the log is on the disk (`synchronous = full`). So a committed
+// Crashes: a commit returns when the log is on the disk (`synchronous = full`). So a committed
 // transaction survives SIGKILL and, as far as the disk keeps its promises, loss of power; counter
 // files are removed only after the commit. SQLite moves the log into the database now and then, and
 // when the last process closes the database.
 //
-// SQLite gets the path as a percent-encoded URI: SOCI's connection string has no way to quote a
-// blank or a `?` of a path.
+// SQLite gets the path as a percent-encoded URI: SOCI's connection string cannot quote a blank or a
+// `?` in a path.
 //
-// A database that cannot be written can be read. SQLite needs a file of memory that processes share
-// even to read, and cannot make that file on a read-only file system: there the database counts as
-// immutable, unless its log holds anything.
+// A database that cannot be written can still be read. Even for reading, SQLite needs a file for
+// the memory that processes share, and cannot make it on a read-only file system: there the
+// database is opened as immutable, unless its log has contents.
 //
 // Limits: the log needs memory that all processes share, so a database on a network file system
 // must be used from one host only.
@@ -40,7 +40,7 @@ namespace respike {
 namespace {
 
 constexpr const char* kNoDatabase = "this is not a database, or its beginning is damaged";
-constexpr off_t kPageSize = 4096;  // of SQLite, unless told otherwise
+constexpr off_t kPageSize = 4096;  // SQLite's page size, unless set otherwise
 constexpr int kTimeout = 60'000;   // milliseconds that a process waits for others
 
 sqlite_api::sqlite3* connection_of(soci::session& sql) {
@@ -53,7 +53,7 @@ bool has_log(const std::filesystem::path& path) {
   return !error && size != 0;
 }
 
-/// Whether nobody can change the file: it lies on a read-only file system, with an empty log.
+/// Whether no process can change the file: it is on a read-only file system, and its log is empty.
 bool is_immutable(const std::filesystem::path& path) {
   struct statvfs file_system = {};
   return statvfs(path.c_str(), &file_system) == 0 && (file_system.f_flag & ST_RDONLY) != 0 &&
@@ -71,7 +71,7 @@ std::string uri_of(const std::filesystem::path& path, Access access, bool immuta
   return uri + (immutable ? "?immutable=1" : "?mode=ro");
 }
 
-/// Throws an Error with what the file system says against the file; SQLite's own words say little.
+/// Throws an Error with the file system's objection to the file; SQLite's own message says little.
 void check_file(const std::filesystem::path& path, Access wanted) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) {
@@ -84,7 +84,7 @@ void check_file(const std::filesystem::path& path, Access wanted) {
   }
   if (S_ISDIR(status.st_mode)) throw Error("this is a directory, not a database", path);
   if (!S_ISREG(status.st_mode)) throw Error("this is not a regular file", path);
-  // SQLite takes a file that is shorter than a page for an empty one, and would write over it.
+  // SQLite takes a file shorter than a page for an empty file, and would overwrite it.
   if (status.st_size != 0 && status.st_size < kPageSize) throw Error(kNoDatabase, path);
   if (access(path.c_str(), R_OK) != 0)
     throw Error(fmt::format("the database cannot be read: {}", std::strerror(errno)), path);
@@ -92,7 +92,7 @@ void check_file(const std::filesystem::path& path, Access wanted) {
     throw Error(fmt::format("the database cannot be written: {}", std::strerror(errno)), path);
 }
 
-/// SQLite quotes text that it does not understand, which may have several lines.
+/// SQLite quotes text that it does not understand; the text may have several lines.
 std::string one_line(std::string text) {
   text.resize(std::min(text.find('\n'), text.size()));
   for (char& c : text)
@@ -113,7 +113,7 @@ int opening_error(const std::filesystem::path& path) {
   return error;
 }
 
-/// One sentence for an error code of SQLite, SQLite's words, and the system's error (0: none).
+/// One sentence from an error code of SQLite, SQLite's message, and the system's error (0: none).
 std::string sentence(int code, const std::string& words, int system_error) {
   const bool system = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
   const std::string detail = system && system_error != 0 ? std::strerror(system_error) : words;
@@ -191,14 +191,14 @@ Session::Session(const std::filesystem::path& path, Access access) : path_(path)
   }
 }
 
-/// SQLite makes the memory that processes share when it first reads. Where that cannot be made,
-/// because the disk is full, nobody else has the file open, and a copy of its contents serves.
+/// SQLite makes the memory that processes share when it first reads. If it cannot be made because
+/// the disk is full, no other process has the file open, and a copy of its contents is enough.
 void Session::open(Access access) {
   access_ = access;
   check_file(path_, access);
   if (access == Access::write) return connect(access, false);
-  // SQLite would make that memory with the rights of the file, which keep its owner from writing
-  // later.
+  // SQLite would make that memory with the permissions of the file, which would later keep its
+  // owner from writing.
   std::error_code error;
   if (why_not_written_ && !std::filesystem::exists(path_.string() + "-shm", error) &&
       copy_to_memory())
@@ -211,7 +211,7 @@ void Session::open(Access access) {
   }
 }
 
-/// Whether the latest error came from a lack of room, or of a right to write.
+/// Whether the latest error was due to a lack of space or of write permission.
 bool Session::lacks_room() const {
   switch (latest_code_ & 0xff) {
     case SQLITE_FULL:
@@ -224,8 +224,9 @@ bool Session::lacks_room() const {
   }
 }
 
-/// Reads the whole database: with a log in exclusive mode, which needs no memory to share, else as
-/// a file that nobody changes. False when that is not possible, or a log appeared meanwhile.
+/// Reads the whole database: if it has a log, in exclusive mode, which needs no shared memory; else
+/// as a file that no process changes. Returns false when this is not possible, or when a log
+/// appeared in the meantime.
 bool Session::copy_to_memory() {
   using namespace sqlite_api;
   std::error_code error;
@@ -325,7 +326,7 @@ void Session::roll_back(bool harmless) noexcept {
   try {
     *sql_ << "rollback";
   } catch (...) {
-    // SQLite has rolled the transaction back itself, as it does when the disk is full.
+    // SQLite has already rolled the transaction back, as it does when the disk is full.
   }
 }
 

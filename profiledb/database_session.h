@@ -1,5 +1,5 @@
 #pragma once
-// What the database's files share: one connection, and errors of SOCI and SQLite as Error. Internal
+// Shared by the database's files: one connection, and errors of SOCI and SQLite as Error. Internal
 // to database*.cc; the only header that knows SOCI.
 
 #include <soci/soci.h>
@@ -19,15 +19,15 @@ namespace respike {
 
 class Session {
  public:
-  /// Opens the file; to write, makes it if there is none. Does not read the file.
+  /// Opens the file; for writing, makes it if there is none. Does not read the file.
   explicit Session(const std::filesystem::path& path, Access access = Access::write);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   soci::session& sql() { return *sql_; }
-  /// What was possible: write or read.
+  /// The access that was possible: write or read.
   Access access() const { return access_; }
-  /// Why the file is only read although it should be written, if possible.
+  /// Why a file opened with write_if_possible can only be read.
   const std::optional<Error>& why_not_written() const { return why_not_written_; }
   const std::filesystem::path& path() const { return path_; }
 
@@ -44,17 +44,17 @@ class Session {
   /// Error for contents that Respike did not write.
   [[noreturn]] void damaged(std::string_view what) const;
 
-  /// Transactions. Calls nest: only the outermost ones begin and end a transaction of SQLite. A
+  /// Transactions. Calls nest: only the outermost calls begin and end a transaction of SQLite. A
   /// transaction that writes waits for others that write; a transaction that reads sees one state
   /// of the database throughout.
   void begin(bool write);
   void commit();
-  /// `harmless`: the transaction only read, so the transaction around it may go on.
+  /// `harmless`: the transaction only read, so the surrounding transaction may continue.
   void roll_back(bool harmless = false) noexcept;
 
   /// Runs every statement of a script.
   void run(std::string_view script);
-  /// Puts the file into the mode in which readers and a writer do not wait for each other.
+  /// Selects the mode in which readers and a writer do not wait for each other.
   void use_write_ahead_log();
 
  private:
@@ -66,14 +66,14 @@ class Session {
   std::filesystem::path path_;
   Access access_ = Access::read;
   std::optional<Error> why_not_written_;
-  int latest_code_ = 0;  // of SQLite, of the latest error; 0: there was none
+  int latest_code_ = 0;  // SQLite's code of the latest error; 0: there was none
   std::unique_ptr<soci::session> sql_;
-  unsigned depth_ = 0;   // of transactions
+  unsigned depth_ = 0;   // nesting depth of transactions
   bool failed_ = false;  // an inner transaction was rolled back
   bool writing_ = false;
 };
 
-/// A transaction for the time of a C++ block; rolled back unless committed.
+/// A transaction that lasts as long as a C++ block; rolled back unless committed.
 class Scope {
  public:
   enum class Kind { read, write };
@@ -96,7 +96,7 @@ class Scope {
   bool open_ = true;
 };
 
-/// Blobs in and out of statements.
+/// Transfer of blobs to and from statements.
 void set_blob(soci::blob& blob, std::span<const uint8_t> bytes);
 std::vector<uint8_t> bytes_of(soci::blob& blob);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What is behind a Database, and how its functions run SQL. Internal to database*.cc.
+// The implementation of a Database, and how its functions run SQL. Internal to database*.cc.
 
 #include <optional>
 #include <string>
@@ -42,7 +42,7 @@ struct Database::State {
     });
   }
 
-  /// Parses a hash as a column holds it.
+  /// Parses a hash from a column.
   ContentHash hash_of(const std::string& column) const;
   /// Throws Error when the table has no such row.
   void require(const char* table, Id id);
@@ -59,7 +59,7 @@ struct Database::State {
   ImageStore store;
 };
 
-// Enumerations as columns hold them.
+// Values of enumerations in columns.
 inline constexpr std::string_view kModeNames[] = {"original", "instrumented", "optimized"};
 inline constexpr std::string_view kRoleNames[] = {"main", "linked", "opened"};
 inline constexpr std::string_view kKindNames[] = {"instrumented", "optimized"};

@@ -1,5 +1,5 @@
 // Folders that other processes change at the same time. The standard library's iterators throw when
-// an entry goes away while they look at it; names_in() does not, since it reads only names.
+// an entry disappears while they look at it; names_in() does not, since it reads only names.
 
 #include "profiledb/folders.h"
 

@@ -14,7 +14,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder);
 /// Makes a folder and the folders above it, as far as they are missing. Throws Error.
 void make_folder(const std::filesystem::path& path);
 
-/// The same, but a folder that is made is for its owner alone.
+/// The same, but only the owner has access to the new folders.
 void make_private_folder(const std::filesystem::path& path);
 
 /// Writes the names in a folder to the disk (fsync). Throws Error.

@@ -1,9 +1,9 @@
 // The store of files by their contents.
 //
-// A file has its name only when all its bytes are on the disk. So put() writes a temporary file
+// A file gets its name only when all its bytes are on the disk. So put() writes a temporary file
 // `.new` in the same folder, syncs it, renames it, and syncs the folder; thus a row of the database
-// never refers to a file that a loss of power took. prune() removes temporary files of killed
-// processes when they are an hour old.
+// never refers to a file that was lost in a power failure. prune() removes temporary files of
+// killed processes when they are an hour old.
 //
 // Between put() and the commit of the row that refers to the new file, nothing refers to the file.
 // That is why prune() spares young files, and put() sets the time of a file that is there already.
@@ -54,7 +54,7 @@ class TemporaryFile {
 
   void write_all(std::span<const uint8_t> bytes) {
     while (!bytes.empty()) {
-      constexpr size_t kMost = size_t{1} << 30;  // what write(2) is sure to take
+      constexpr size_t kMost = size_t{1} << 30;  // write(2) accepts at least this
       const ssize_t done = write(file_, bytes.data(), std::min(kMost, bytes.size()));
       if (done < 0 && errno == EINTR) continue;
       if (done < 0) fail("the file cannot be written", path_, errno);

@@ -4,8 +4,8 @@
 //   ROOT/images/<first two digits>/<32 hexadecimal digits>
 //
 // A file is written under another name, synced to the disk, and renamed: a file with its final name
-// is whole, whatever was killed when. The same contents are stored once. The store does not know
-// the database, whose rows say which files are still needed (Database::prune).
+// is complete, no matter when a process is killed. The same contents are stored once. The store
+// does not know the database; its rows say which files are still needed (Database::prune).
 
 #include <array>
 #include <chrono>
@@ -38,14 +38,14 @@ class ImageStore {
   /// Makes no folder; the first put() does.
   explicit ImageStore(std::filesystem::path root) : root_(std::move(root)) {}
 
-  /// Stores bytes with the given mode bits (0755 for images, 0644 for counter maps). When a file
-  /// with these contents is there already, put() only makes the file young again; a damaged file is
-  /// replaced. Throws Error when the bytes cannot be stored, and leaves nothing behind then.
+  /// Stores bytes with the given mode bits (0755 for images, 0644 for counter maps). If there is a
+  /// file with these contents already, put() only updates its time; a damaged file is replaced.
+  /// Throws Error, and leaves no file, when the bytes cannot be stored.
   ContentHash put(std::span<const uint8_t> bytes, std::filesystem::perms mode);
   /// Stores a copy of a file, with its mode bits.
   ContentHash put(const std::filesystem::path& file);
 
-  /// The path that the file has or would have.
+  /// The path that a file with this hash has or would have.
   std::filesystem::path path(const ContentHash& hash) const;
   bool contains(const ContentHash& hash) const;
   /// Whether the file is there and has the contents of its hash: reads the file.

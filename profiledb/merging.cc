@@ -1,7 +1,7 @@
 // Merging of counter files.
 //
 // For each counter file of the spool:
-//   is it in use?         asked first, since a file that is not in use does not change any more
+//   is it in use?         checked first, since a file that is not in use no longer changes
 //   read the header       no header: the file is left alone while in use, else removed, because its
 //                         process ended before it counted; the header is checked against the file's
 //                         size before the rest is read, since a damaged file may have any size
@@ -15,9 +15,9 @@
 // Example: a process that runs has counted 10 times. Its file gives a snapshot; the file stays. The
 // process ends at 15; the next merge replaces the snapshot by a finished run and removes the file.
 //
-// Each file is solved by itself, although sums of counters could be solved as well. Thus the counts
-// of a run do not depend on which other files wait in the spool, even where counts are estimates:
-// when calls did not return, or jumps share their targets.
+// Each file is solved separately, although sums of counters could be solved as well. Thus the
+// counts of a run do not depend on which other files wait in the spool, even if counts are
+// estimates because calls did not return or jumps share their targets.
 //
 // A file that cannot be counted is moved aside, so that its warning comes once. A problem with one
 // file (no right to read it, a damaged counter map) is a warning; the other files are merged.
@@ -51,7 +51,7 @@ struct CountedImage {
   bool usable = false;  // the counter map could be read
   CounterMap map;
   Shape procedures;      // without counts
-  EncodedShape encoded;  // of `procedures`
+  EncodedShape encoded;  // `procedures`, encoded
   std::vector<RunCounts> runs;
   std::vector<fs::path> files;  // of `runs`
 };
@@ -60,8 +60,8 @@ class Merger {
  public:
   Merger(Database& database, const MergeOptions& options, Diagnostics& diagnostics)
       : database_(database), options_(options), ended_(options.ended), diagnostics_(diagnostics) {
-    // The system reuses process numbers: of several ends with the number of a counter file, the
-    // right one has the latest started_after that is not behind the file's start time.
+    // The system reuses process numbers. Of several ends with the process number of a counter file,
+    // the right one has the latest started_after that is not later than the file's start time.
     std::sort(ended_.begin(), ended_.end(), [](const ProcessEnd& a, const ProcessEnd& b) {
       return a.started_after > b.started_after;
     });
@@ -76,7 +76,7 @@ class Merger {
   }
 
  private:
-  static constexpr size_t kMostRuns = 64;  // that wait for one transaction
+  static constexpr size_t kMostRuns = 64;  // runs that wait for one transaction
 
   std::vector<std::string> folders() const {
     std::vector<std::string> names = names_in(database_.spool());
@@ -134,7 +134,7 @@ class Merger {
       merge_finished(path, file->read());
   }
 
-  /// A damaged file of a process that runs is left alone, and set aside when the process has ended.
+  /// A damaged file is left alone while its process runs, and set aside when the process has ended.
   void merge_running(const fs::path& path, const std::vector<uint8_t>& bytes) {
     std::optional<CounterFile> file;
     try {
@@ -224,7 +224,7 @@ class Merger {
     if (image.runs.size() >= kMostRuns) add(image);
   }
 
-  /// Takes the counts of the image's first file, and the shape of the image with them.
+  /// Takes the counts of the image's first file, and from it the shape of the image.
   static void take_shape(CountedImage& image, Profile profile, RunCounts& run) {
     image.procedures = std::move(profile.procedures);
     for (uint32_t p = 0; p < image.procedures.size(); ++p) {
@@ -253,7 +253,7 @@ class Merger {
     return std::string(kUnknownEnd);
   }
 
-  /// Commits the waiting runs of an image, then removes the files of the finished ones.
+  /// Commits the waiting runs of an image, then removes the files of finished runs.
   void add(CountedImage& image) {
     if (image.runs.empty()) return;
     const std::vector<bool> news =
@@ -273,7 +273,7 @@ class Merger {
     image.files.clear();
   }
 
-  /// Returns whether this process removed the file, and not another one before.
+  /// Returns whether this process removed the file, rather than another process before it.
   static bool remove(const fs::path& path) { return unlink(path.c_str()) == 0; }
 
   bool set_aside(const fs::path& path, const char* folder, const std::string& reason) {

@@ -1,9 +1,9 @@
 #pragma once
 // Merging: adds the counter files of the spool to the database, each exactly once.
 //
-// The spool of a build is FILES/spool/<content hash of the build>/ (Database::spool): all
-// instrumented images of the build write there, and nothing else does. Files that cannot be counted
-// go to FILES/spool/damaged/ and FILES/spool/unknown/.
+// The spool of a build is FILES/spool/<content hash of the build>/ (Database::spool): only the
+// instrumented images of the build write there. Files that cannot be counted go to
+// FILES/spool/damaged/ and FILES/spool/unknown/.
 
 #include <cstdint>
 #include <optional>
@@ -24,31 +24,31 @@ struct ProcessEnd {
 };
 
 struct MergeOptions {
-  /// Whether to merge the counts so far of processes that still run, too. Each costs as much as a
-  /// finished run. If false, their files are left alone.
+  /// Whether also to merge the counts so far of processes that still run. Each costs as much as a
+  /// finished run. If false, the files of these processes are left alone.
   bool snapshots = true;
-  double weight = 1;                   // of the runs that are merged; positive, at most 1e6
-  std::vector<ProcessEnd> ended = {};  // what the caller knows of processes that it started
+  double weight = 1;                   // weight of the merged runs; positive, at most 1e6
+  std::vector<ProcessEnd> ended = {};  // known ends of processes that the caller started
 };
 
 struct MergeResult {
   uint64_t finished = 0;   // runs added
   uint64_t running = 0;    // snapshots added or replaced
-  uint64_t unchanged = 0;  // files of processes that run and counted nothing since the last merge
+  uint64_t unchanged = 0;  // files of running processes that counted nothing since the last merge
   uint64_t repeated = 0;   // files whose run had been added before; now removed
   uint64_t empty = 0;      // files of processes that ended before they counted; removed
   uint64_t damaged = 0;    // files moved to spool/damaged, each with a warning
   uint64_t unknown = 0;    // files moved to spool/unknown, each with a warning
-  uint64_t left = 0;       // files that are still there, snapshots included
+  uint64_t left = 0;       // files that are still in the spool, snapshots included
   uint64_t lost = 0;       // runs whose file went away before they finished
 };
 
-/// Whether the spool holds any counter file: a directory listing, no more.
+/// Whether the spool holds any counter file: costs only a directory listing.
 bool anything_to_merge(const Database& database);
 
 /// Merges the counter files that wait in the spool. Several processes may merge at once, and may be
 /// killed at any time. Warnings say which files were set aside and why. Throws Error when the
-/// database cannot be written; no count is lost then.
+/// database cannot be written; then no count is lost.
 MergeResult merge_spool(Database& database, const MergeOptions& options, Diagnostics& diagnostics);
 
 }  // namespace respike

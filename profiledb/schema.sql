@@ -1,22 +1,23 @@
 -- The profile database, version 8.
 --
--- Applications use images; an image has builds; a build has what was counted of it, and images that
--- were made of it. Files (the images made, and the maps of their counters) are not in here: they lie
--- beside the database under the hash of their contents (profiledb/image_store.h).
+-- Applications use images; an image has builds; a build has counts, and images that were made from
+-- it. Files (these images and their counter maps) are not in the database: they lie beside it under
+-- the hash of their contents (profiledb/image_store.h).
 --
--- Portable SQL: no feature of one database alone. In PostgreSQL `blob` is called `bytea`. Keys are
--- given by Respike, the largest plus one. Times are seconds since 1970, unless said otherwise; days
--- are days since 1970, UTC. Hashes are XXH3 with 128 bits (optimizer/base/hash.h) as 32 hexadecimal
--- digits. Numbers without sign that need 64 bits are kept as the signed number with the same bits.
+-- Portable SQL: no feature of one database alone. In PostgreSQL `blob` would be `oid`: SOCI keeps
+-- blobs there as large objects. Keys are given by Respike, the largest plus one. Times are seconds
+-- since 1970, unless said otherwise; days are days since 1970, UTC. Hashes are XXH3 with 128 bits
+-- (optimizer/base/hash.h) as 32 hexadecimal digits. Numbers without sign that need 64 bits are kept
+-- as the signed number with the same bits.
 --
--- Whoever changes this file raises the version, adds a migration (database_schema.cc), and writes down a
+-- A change of this file needs a new version, a migration (database_schema.cc), and a stored
 -- database of the version (tests/unit/database_N.sql).
 
 create table schema_version (
   version integer not null  -- one row
 );
 
--- ---- what there is ----
+-- ---- applications, images and builds ----
 
 -- A file that programs load or run, by its path without symbolic links.
 create table image (
@@ -25,7 +26,7 @@ create table image (
   soname text not null,          -- of a shared library; else empty
   machine text not null,         -- as `respike image info` prints it
   optimizable integer not null,  -- 0 or 1
-  reason text not null,          -- why it is not; else empty
+  reason text not null,          -- why it is not optimizable; else empty
   program integer not null,      -- 1: can be started; 0: a library
   follows integer references image (id) on delete set null  -- the image that an application loaded
                                  -- before, by the same link; its profile is carried over
@@ -35,36 +36,37 @@ create table image (
 create table application (
   id integer primary key,
   name text not null unique,
-  main_image integer not null references image (id),  -- the first of those in role main
+  main_image integer not null references image (id),  -- the first image in role main
   mode text not null check (mode in ('original', 'instrumented', 'optimized'))
 );
 
--- Which images an application uses.
+-- The images that an application uses.
 create table application_image (
   application integer not null references application (id) on delete cascade,
   image integer not null references image (id),
   role text not null check (role in ('main', 'linked', 'opened')),  -- main: named by the user;
                                                                     -- opened: by dlopen
-  loaded_as text not null,  -- the path that the user named or the loader opens: where a symbolic
-                            -- link on the way leads to another file, so does the application
+  loaded_as text not null,  -- the path that the user named or the loader opens: if a symbolic link
+                            -- on the way changes, the application follows it
   primary key (application, image)
 );
 create index application_image_by_image on application_image (image);
 
--- How the optimized version of an application died, of a signal that says that something is wrong
--- in a program. The original runs instead until it dies of the same signal.
+-- How the optimized version of an application died: of a signal that indicates an error in a
+-- program. The original runs instead until it dies of the same signal.
 create table fault (
   application integer primary key references application (id) on delete cascade,
-  program text not null,          -- the path of what was started
+  program text not null,          -- the path of the program that was started
   images text not null,           -- content hashes of the optimized images that ran, ascending,
                                   -- with blanks between
-  signal integer not null,        -- its number
+  signal integer not null,        -- number of the signal
   original_too integer not null,  -- 1: the original died of the same signal later
   noted bigint not null
 );
 
--- What was done last with an application: a window says how far it is, and begins with the same words.
-create table last_run (  -- that counted, by `respike run`
+-- What was done last with an application: the manager shows its progress, and offers the same
+-- arguments again.
+create table last_run (  -- the last run that counted, by `respike run`
   application integer primary key references application (id) on delete cascade,
   arguments text not null,  -- as a line of a shell
   folder text not null,     -- in which the program ran
@@ -76,8 +78,8 @@ create table last_check (
   images text not null,         -- as in fault
   result text not null check (result in ('faster', 'same', 'slower', 'differs', 'unclear')),
   verdict text not null,        -- one line
-  gain double precision not null,  -- share of the costs that the optimized version saves; 0: nothing
-                                   -- that could be measured; negative: it costs more
+  gain double precision not null,  -- share of the costs that the optimized version saves; 0: no
+                                   -- measurable difference; negative: it costs more
   noted bigint not null
 );
 create table last_export (
@@ -87,7 +89,8 @@ create table last_export (
   noted bigint not null
 );
 
--- One content of an image. A file that changes is a new build; one that changes back is the old one.
+-- One content of an image. A file that changes is a new build; a file that changes back is the old
+-- build again.
 create table build (
   id integer primary key,
   image integer not null references image (id) on delete cascade,
@@ -95,30 +98,32 @@ create table build (
   content_hash text not null,       -- of the file
   file_hash bigint not null,        -- hash64 of the file, as in profiles
   build_id text not null,           -- hexadecimal; empty when there is none
-  machine text not null,            -- as that of the image, which is the newest build's
-  file_size bigint not null,        -- these four tell without reading that a file is unchanged
+  machine text not null,            -- at that time; the image has the newest build's machine
+  file_size bigint not null,        -- these four show without reading that a file is unchanged
   file_modified bigint not null,    -- nanoseconds since 1970
   file_inode bigint not null,
-  file_changed bigint not null,     -- when the kernel saw the last change; nobody can set that back
+  file_changed bigint not null,     -- when the kernel saw the last change; programs cannot set it
+                                    -- back
   first_seen bigint not null,
-  matched text not null,            -- what was last matched to it: hash of an older build's profile and
-                                    -- fingerprint of the matching; empty: nothing yet
+  matched text not null,            -- what was last matched to this build: hash of an older build's
+                                    -- profile, and fingerprint of the matching; empty: nothing yet
   unique (image, content_hash),
   unique (image, number)
 );
 
--- ---- what was made of a build ----
+-- ---- derived images and comparisons ----
 
 create table derived_image (
   id integer primary key,
   build integer not null references build (id) on delete cascade,
   kind text not null check (kind in ('instrumented', 'optimized')),
-  options text not null,        -- what it was made with
-  profile_hash text not null,   -- of the profile it was made with; empty: none
-  forecast text not null,       -- optimized: what is expected to be gained; empty: nothing is
-  content_hash text not null,   -- of the file: its name in the store
+  options text not null,        -- options that the image was made with
+  profile_hash text not null,   -- hash of the profile that the image was made with; empty: none
+  forecast text not null,       -- optimized: expected gain; empty: none
+  content_hash text not null,   -- hash of the file: its name in the store
   image_id text not null,       -- instrumented: the identity in its counter files; else empty
-  map_hash text not null,       -- instrumented: of its counter map, a file of the store; else empty
+  map_hash text not null,       -- instrumented: hash of its counter map, a file of the store; else
+                                -- empty
   made bigint not null,
   file_size bigint not null,     -- these four tell without reading that the file of the store is as
   file_modified bigint not null, -- it was when it was last found to be whole; 0: not known
@@ -128,7 +133,7 @@ create table derived_image (
 create index derived_image_by_build on derived_image (build, kind);
 create index derived_image_by_image_id on derived_image (image_id);
 
--- The program of a build, and an image that was optimized from it, doing the same work on a model of
+-- A comparison: the image of a build and an image optimized from it do the same work on a model of
 -- a processor.
 create table comparison (
   id integer primary key,
@@ -136,8 +141,8 @@ create table comparison (
   optimized_hash text not null,  -- content of the optimized image, which may be gone
   options text not null,         -- as in derived_image
   workload text not null,        -- as a line of a shell
-  model text not null,           -- of the processor
-  difference text not null,      -- in behaviour, as a clause; empty: none
+  model text not null,           -- name of the processor model
+  difference text not null,      -- difference in behaviour, a clause; empty: none
   made bigint not null
 );
 create index comparison_by_build on comparison (build);
@@ -145,22 +150,22 @@ create index comparison_by_build on comparison (build);
 create table compared_number (
   comparison integer not null references comparison (id) on delete cascade,
   ordinal integer not null,  -- 0, 1, ... in the order of the model
-  kind text not null check (kind in ('figure', 'cycles')),  -- cycles: by what they are spent on
+  kind text not null check (kind in ('figure', 'cycles')),  -- cycles: by cause
   name text not null,
   original bigint not null,
   optimized bigint not null,
   primary key (comparison, ordinal)
 );
 
--- ---- what was counted ----
+-- ---- shapes, counts and runs ----
 
--- What counts mean: the procedures of a build with their blocks, edges and calls. Counts of an
--- instrumented image have the shape of its counter map, which knows some edges that the registered
--- procedures lack, and a later Respike may see other blocks; so a build can have several shapes.
+-- The meaning of counts: the procedures of a build with their blocks, edges and calls. A build can
+-- have several shapes: the counter map of an instrumented image has some edges that the registered
+-- procedures lack, and a later Respike may find different blocks.
 create table shape (
   id integer primary key,
   build integer not null references build (id) on delete cascade,
-  hash text not null,           -- of all its procedures
+  hash text not null,           -- hash of all its procedures
   registered integer not null,  -- 1: the procedures that the build was registered with
   unique (build, hash)
 );
@@ -168,16 +173,17 @@ create table shape (
 create table procedure_shape (
   shape integer not null references shape (id) on delete cascade,
   ordinal integer not null,   -- 0, 1, ... in the order of addresses
-  name text not null,         -- these three are in `flow`, too; here they are for queries
+  name text not null,         -- these three are also in `flow`; here they are for queries
   address bigint not null,
-  signature bigint not null,  -- of the flow graph, docs/profiles.md
-  flow blob not null,         -- blocks, edges, calls: a procedure of the profile format there
+  signature bigint not null,  -- signature of the flow graph, docs/profiles.md
+  flow blob not null,         -- blocks, edges, calls: a procedure in the profile format of that
+                              -- page
   primary key (shape, ordinal)
 );
 
--- Counts of one shape that are kept apart from others:
+-- Counts of one shape that are kept separate from others:
 --   day      the finished runs that started on a day and have the same weight, added up
---   run      one run that had not finished when it was read, or whose file went away
+--   run      one run that had not finished when it was read, or whose file disappeared
 --   carried  the profile of an older build, carried over by matching
 --   given    profiles that a user added, by day
 create table count_set (
@@ -192,7 +198,7 @@ create table count_set (
 );
 create index count_set_by_shape on count_set (shape, purpose, day);
 
--- Only of procedures that were entered.
+-- Only procedures that were entered have a row.
 create table procedure_count (
   count_set integer not null references count_set (id) on delete cascade,
   ordinal integer not null,  -- of the procedure in the shape
@@ -200,8 +206,8 @@ create table procedure_count (
   primary key (count_set, ordinal)
 );
 
--- A process that ran an instrumented image and left a counter file, or will. Build, process and
--- start are in the file: they tell that a file was counted before.
+-- A process that ran an instrumented image and left a counter file, or will leave one. Build,
+-- process and start are in the file: they show whether the file was counted before.
 create table run (
   id integer primary key,
   build integer not null references build (id) on delete cascade,
@@ -212,10 +218,11 @@ create table run (
   merged bigint not null,    -- when it was last read
   ended text not null,       -- 'exited N', 'killed by N', or 'unknown'
   weight double precision not null,
-  -- finished: nothing changes any more. running: what it had counted when it was read.
-  -- lost: its file went away while it was running; what it had counted before is kept.
+  -- finished: nothing changes any more. running: the counts are those from when it was read. lost:
+  -- its file disappeared while it was running; the counts from before are kept.
   state text not null check (state in ('finished', 'running', 'lost')),
-  count_set integer references count_set (id) on delete set null,  -- where its counts went
+  count_set integer references count_set (id) on delete set null,  -- the count set that its counts
+                                                                   -- were added to
   unique (build, process, started)
 );
 create index run_by_state on run (state);

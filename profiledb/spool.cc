@@ -1,18 +1,18 @@
-// Whether a counter file is finished.
+// Finds out whether a counter file is finished.
 //
 // A process that was killed leaves no message, and its number may belong to another process by now.
 // But the kernel knows who can write to a file. The kernel grants a read lease (fcntl(2),
-// F_SETLEASE) only when nobody has the file open for writing, and a shared writable mapping counts
+// F_SETLEASE) only when no process has the file open for writing. A shared writable mapping counts
 // as open, in the process itself and in forked children. So no lease is granted from the creation
 // of the file to the end of its last process, not even to other PID namespaces. Example: a shell
 // maps its counter file and forks; the lease is refused (EAGAIN) until parent and child have ended.
-// Respike gives the lease back at once. If somebody opens the file for writing in between, the
-// kernel sends a signal; Respike sets it to SIGURG, which is ignored by default.
+// Respike gives the lease back at once. If a process opens the file for writing in between, the
+// kernel sends a signal; Respike selects SIGURG, which is ignored by default.
 //
 // Leases need the file's owner (or CAP_LEASE) and a file system that supports leases; ext4, tmpfs
-// and overlayfs were tried. Elsewhere all processes are searched for the file. That search sees
+// and overlayfs were tested. Elsewhere all processes are searched for the file. That search sees
 // only processes of the same PID namespace and, unless root searches, of the same user; when a
-// process of the file's owner may not be looked at, the file counts as in use.
+// process of the file's owner may not be inspected, the file counts as in use.
 //
 // Limits: all processes that count into a spool, and all that merge it, run on one host.
 
@@ -50,9 +50,9 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// `line` is from /proc/PID/maps: range, rights, offset, device, inode, path. On some file systems
-/// the device differs from that of stat(2); there the name, which has process and time in it, is
-/// enough.
+/// `line` is from /proc/PID/maps: range, permissions, offset, device, inode, path. On some file
+/// systems the device differs from the device of stat(2); there the file name is enough, since it
+/// has process and time in it.
 bool is_mapping_of(const std::string& line, const struct stat& status, const std::string& name) {
   unsigned device_major = 0, device_minor = 0;
   int path_at = 0;
@@ -128,7 +128,7 @@ std::vector<uint8_t> SpoolFile::read(uint64_t most) const {
   std::vector<uint8_t> bytes(static_cast<size_t>(std::min(size(), most)));
   size_t size = 0;
   while (size < bytes.size()) {
-    constexpr size_t kMost = size_t{1} << 30;  // what read(2) is sure to take
+    constexpr size_t kMost = size_t{1} << 30;  // read(2) accepts at least this
     const ssize_t got = pread(file_, bytes.data() + size, std::min(kMost, bytes.size() - size),
                               static_cast<off_t>(size));
     if (got < 0 && errno == EINTR) continue;

@@ -1,6 +1,6 @@
 #pragma once
-// Counter files in the spool: which of them are finished, and where files go that cannot be
-// counted. Internal to profiledb.
+// Counter files in the spool: which of them are finished, and where uncountable files go. Internal
+// to profiledb.
 
 #include <sys/stat.h>
 
@@ -17,8 +17,8 @@ inline constexpr const char* kCounterFileEnd = ".counts";
 /// A file of the spool, open for reading.
 class SpoolFile {
  public:
-  /// nullopt when it is gone: another process has merged it. Throws Error when it cannot be opened
-  /// or is no regular file.
+  /// nullopt when the file is gone: another process has merged it. Throws Error when the file
+  /// cannot be opened or is not a regular file.
   static std::optional<SpoolFile> open(const std::filesystem::path& path);
   SpoolFile(SpoolFile&& other) noexcept;
   SpoolFile(const SpoolFile&) = delete;
@@ -43,11 +43,11 @@ class SpoolFile {
 };
 
 /// The slow way to find out whether a file is in use: looks at all processes. Also true when a
-/// process of the file's owner may not be looked at.
+/// process of the file's owner may not be inspected.
 bool any_process_uses(const struct stat& status, const std::filesystem::path& path);
 
-/// Moves a file into a folder; adds a number to its name when the name is taken. Returns the new
-/// path; nullopt when the file is gone. Throws Error.
+/// Moves a file into a folder; adds a number to the file's name if the name is taken. Returns the
+/// new path; nullopt when the file is gone. Throws Error.
 std::optional<std::filesystem::path> move_into(const std::filesystem::path& file,
                                                const std::filesystem::path& folder);
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Finds the procedures whose rewriting breaks a program. The script optimizes the image again and
-# again with only some of its procedures movable (--only), and a test command judges each candidate
-# image. Delta debugging narrows the list of procedures down until no procedure can be left out. If
-# respike itself fails with a list, this says nothing: the list counts as working, and the search
-# goes on. An image in which no procedure moves is tried first: when it fails, too, no procedure is to
-# blame.
+# Finds the procedures whose rewriting breaks a program. The script optimizes the image repeatedly
+# with only some of its procedures movable (--only), and a test command judges each candidate image.
+# Delta debugging narrows the list of procedures down until no procedure can be left out. If respike
+# itself fails with a list, this proves nothing: the list counts as working, and the search
+# continues. An image in which no procedure moves is tried first: if it also fails, no procedure is
+# to blame.
 #
 # Exit status: 0 a minimal list was found and printed to stdout, one procedure per line in the form
 # of --only: a name, or NAME@ADDRESS if several procedures have the name; 1 nothing to find (the
-# original fails the test, or the fully rewritten image passes it, or one in which nothing moves fails
-# it), or respike itself fails on the whole; 2 wrong usage.
+# original fails the test, the fully rewritten image passes it, or the image in which nothing moves
+# fails it), or respike itself fails on the whole list; 2 wrong usage.
 set -euo pipefail
 
 usage() {

@@ -215,7 +215,7 @@ def gain_on_model(figures):
 
 
 def gain_in_time(figures):
-    """A difference that is not more than the times vary is none."""
+    """A difference does not count unless it exceeds the variation of the times."""
     before, after = (figures[side]["median_microseconds"] for side in ("before", "after"))
     return {
         "median before": f"{before / 1e3:.1f} ms",

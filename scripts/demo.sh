@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs missing packages, builds respike, and does Respike's main job on SQLite for x86-64: rewrites the program with
-# three layouts, runs original and outputs, counts its runs, and prints tables of the results and of what a layout by a
-# profile gains in processor time. `--all` does the same for Alpha, under an emulator and on a model of a processor.
-# If Debian's sources are unreachable, a program of this project takes SQLite's place, and the gain is left out.
+# Installs missing packages, builds respike, and does Respike's main job on SQLite for x86-64:
+# rewrites the program with three layouts, runs original and outputs, counts its runs, and prints
+# tables of the results and of the processor time that a layout by a profile saves. `--all` does the
+# same for Alpha, under an emulator and on a model of a processor. If Debian's sources are
+# unreachable, a program of this project replaces SQLite, and the gain is left out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,7 +12,8 @@ if [[ $# -gt 1 || ${1:---all} != --all ]]; then
   exit 2
 fi
 
-# Says every ten seconds, or on a terminal at each step, how far ninja is: [STEP/STEPS] in what it prints.
+# Reports ninja's progress every ten seconds, or on a terminal at each step: [STEP/STEPS] in ninja's
+# output.
 progress() {
   local step steps last=-10 rest shown=
   while IFS='[]/' read -r _ step steps rest; do

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Fetches the Debian source packages of the real programs that tests and the demo rewrite (SQLite, Lua,
-# bzip2, zlib) and unpacks them as DIR/sqlite3, DIR/lua5.4, DIR/bzip2, DIR/zlib; SQLite's amalgamation
-# is generated as DIR/sqlite3-amalgamation/{sqlite3.c,shell.c}. Other PACKAGEs are fetched and unpacked, too.
+# Fetches the Debian source packages of the real programs that tests and the demo rewrite (SQLite,
+# Lua, bzip2, zlib) and unpacks them as DIR/sqlite3, DIR/lua5.4, DIR/bzip2, DIR/zlib; SQLite's
+# amalgamation is generated as DIR/sqlite3-amalgamation/{sqlite3.c,shell.c}. Other PACKAGEs are
+# fetched and unpacked as well.
 #
-# The machine's own apt configuration says where packages come from: its entries for binary packages
-# of this Debian release are copied as entries for source packages into a private configuration
-# below DIR, so that nothing of the system changes and no root is needed. apt checks signatures and
-# hashes. Sources that exist already are kept. Exit status 1, with one sentence, if the sources
-# cannot be fetched.
+# The sources of packages come from the machine's own apt configuration: its entries for binary
+# packages of this Debian release are copied as entries for source packages into a private
+# configuration below DIR, so that the system does not change and no root is needed. apt checks
+# signatures and hashes. Sources that exist already are kept. Exit status 1, with one sentence, if
+# the sources cannot be fetched.
 set -euo pipefail
 
 packages=(sqlite3 lua5.4 bzip2 zlib)
@@ -95,7 +96,8 @@ fetch_missing() {
   source_entries "$release" > "$apt_dir/sources/private.sources"
   [[ -s $apt_dir/sources/private.sources ]] ||
     fail "apt's configuration names no package archive of $release"
-  # A mirror may lack the files of a security update that its index names: then the release's own version.
+  # A mirror may lack the files of a security update that its index names: then the release's own
+  # version is used.
   (cd "$dir" && private_apt_get update &&
     { private_apt_get source --download-only "$@" ||
       private_apt_get source --download-only "${@/%//$release}"; }) \

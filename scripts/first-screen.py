@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the animated terminal of README's first screen, docs/pictures/first-screen.svg: SQLite, from registering to a faster
-program, with what the commands really print.
+"""Draws the animated terminal of README's first screen, docs/pictures/first-screen.svg: SQLite, from registering to a
+faster program, with the real output of the commands.
 
     scripts/first-screen.py RESPIKE SQLITE      SQLITE: a program linked with -Wl,-q, build/programs/x86_64/images/sqlite3.pie
 
-The picture needs no script: each line is a text that a CSS animation shows at its time. Who asks for less motion sees all
-lines at once."""
+The picture needs no script: each line is a text that a CSS animation shows at its time. Users who prefer reduced motion
+see all lines at once."""
 
 import html
 import os
@@ -28,9 +28,9 @@ COMMANDS = (
     "respike check sqlite3 < other.sql | tail -n 1",
     "respike export sqlite3 out",
 )
-COLUMNS, FONT, LINE, MARGIN, BAR = 100, 13.0, 19, 16, 30  # pixels, but for columns
+COLUMNS, FONT, LINE, MARGIN, BAR = 100, 13.0, 19, 16, 30  # pixels, except COLUMNS
 WIDTH_OF_LETTER = 0.602 * FONT
-TYPING, READING, REST = 0.9, 0.16, 5.0  # seconds: for a command, for a line of output, before it starts again
+TYPING, READING, REST = 0.9, 0.16, 5.0  # seconds: for a command, for a line of output, before the animation restarts
 
 
 def transcript(respike, sqlite):
@@ -56,7 +56,7 @@ def transcript(respike, sqlite):
 
 
 def as_at_home(line, folder):
-    """A line with another home, and with its columns where they were."""
+    """A line with another home folder, and with its columns at the same places."""
     padding = " " * (len(folder) - len("/home/me"))
     return re.sub(rf"{re.escape(folder)}(\S*)(?=  )", rf"/home/me\1{padding}", line).replace(folder, "/home/me")
 

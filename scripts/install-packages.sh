@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that building and testing Respike needs; with --build only what the
-# command `respike` needs to be built for programs of this machine. If all packages are installed
-# already, the script does nothing and needs no root; otherwise run it as root or with sudo available.
+# Installs the Debian 12 packages that building and testing Respike needs; with --build only the
+# packages for building the command `respike` for programs of this machine. If all packages are
+# installed already, the script does nothing and needs no root; otherwise run it as root or with
+# sudo available.
 set -euo pipefail
 
 if [[ $# -gt 1 || ${1:---build} != --build ]]; then
@@ -9,7 +10,7 @@ if [[ $# -gt 1 || ${1:---build} != --build ]]; then
   exit 2
 fi
 
-llvm=llvm-22-dev  # or an older version that is there
+llvm=llvm-22-dev  # or an older installed version
 for version in 22 21 20 19; do
   if dpkg-query --show --showformat='${db:Status-Status}' "llvm-$version-dev" 2>/dev/null | grep -q '^installed'; then
     llvm=llvm-$version-dev
@@ -24,7 +25,7 @@ packages=(
   libsoci-dev libsqlite3-dev                           # the profile database
 )
 [[ ${1:-} == --build ]] || packages+=(
-  ccache                                               # what was compiled once is found again
+  ccache                                               # a cache of compiled files
   libgtest-dev libbenchmark-dev                        # tests and benchmarks
   libmpfr-dev libgmp-dev                               # the oracle of the IA-64 emulator's arithmetic
   libzydis-dev                                         # the oracle of the x86-64 decoder
@@ -44,7 +45,7 @@ packages=(
   python3-pefile llvm file                             # other readers of PE images
 )
 
-# Another debugger than gdb, of the version that is tested.
+# A second debugger besides gdb, in the tested version.
 [[ ${1:-} == --build || $llvm != llvm-22-dev ]] || packages+=(lldb-22)
 
 missing=()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes the pictures of Respike Manager in docs/pictures from the screenshots that the test of a whole life keeps
-# (ctest --test-dir build -R gui_life). Pages whose screenshots show paths of the machine are left out.
+# Makes the pictures of Respike Manager in docs/pictures from the screenshots that the test gui_life
+# keeps (ctest --test-dir build -R gui_life). Pages whose screenshots show paths of the machine are
+# left out.
 #
 # usage: scripts/manager-pictures.sh [SCREENSHOTS]     (default build/gui/screenshots)
 set -euo pipefail

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Says what a run of scripts/test.sh took: installing, building, programs, tests, and the slowest tests.
 
-CTest runs two things at a time, and compiles the test programs while tests run that need none: what the programs took
-is a part of the time of the tests, on one of the two processors.
+CTest runs two jobs at a time, and compiles the test programs while tests run that need none: the time for the programs
+is part of the time of the tests, on one of the two processors.
 
 usage: test-times.py FILE.xml --installing S --building S --tests S     (FILE.xml: ctest --output-junit)"""
 

@@ -1,27 +1,26 @@
 // The attendant of programs: a broker between them and Respike's database.
 //
-// Problem: a program that runs counted opens a library that Respike has never seen. The dynamic
-// linker waits inside of the program, where nothing of Respike should be, and the program's mount
-// namespace may belong to a user namespace in which the program has no rights. And: below a command
-// nobody is the parent of a program to see how it ends.
+// Problem: an instrumented program opens a library that Respike has never seen. The dynamic linker
+// waits inside the program, where no code of Respike should run, and the program's mount namespace
+// may belong to a user namespace in which the program has no rights. Also, below a command no
+// process of Respike is the parent of a program, so none sees how the program ends.
 //
-// Solution: a process that is started beside the program or command, and ends with it. Programs
-// reach it by a socket; it learns from the kernel, not from the program, who asks (SO_PEERCRED,
-// SO_PEERPIDFD). The audit module, the emulator and the starter only ask and wait
-// (runtime/asking.h).
+// Solution: a process beside the program or command, which ends with it. Programs reach the
+// attendant by a socket; the kernel, not the program, identifies the process that asks
+// (SO_PEERCRED, SO_PEERPIDFD). The audit module, the emulator and the starter only ask and wait
+// (runtime/asking.h). Messages:
 //
-//     'o' APPLICATION 0 TIME 0 PATH     a library will be opened by a program that was loaded at
-//                                       nanoseconds since 1970. Answer: '+' when another file is in
-//                                       the library's place now, '-' when not
-//     's' STATE APPLICATION IMAGES TIME DEVICE INODE PATH, with blanks between   a program will be
-//                                       executed. Answer: 'o' for the original, 'v' for the
-//                                       version. STATE: field d of start tables. DEVICE INODE: of
-//                                       the version
+//     'o' APPLICATION 0 TIME 0 PATH
+//         A program, loaded at TIME (nanoseconds since 1970), will open a library.
+//         Answer: '+' when another file is in the library's place now, '-' when not.
+//     's' STATE APPLICATION IMAGES TIME DEVICE INODE PATH (with blanks between)
+//         A program will be executed. STATE: field d of start tables. DEVICE INODE: of the version.
+//         Answer: 'o' for the original, 'v' for the version.
 //
-// The attendant stays outside of the programs' namespaces, where it has its user's rights. But its
-// socket has its name in a file system that only the programs see: a process that is still one of
-// Respike, in the programs' namespace, shares the socket and gives it the name. So nobody else can
-// take or find it, and the name goes with the last program, whatever was killed.
+// The attendant stays outside the programs' namespaces, where it has its user's rights. But its
+// socket has its name in a file system that only the programs see: a process of Respike in the
+// programs' namespace shares the socket and binds it to the name. So no other process can take or
+// find the name, and it disappears with the last program, no matter what was killed.
 //
 // Source: unix(7).
 
@@ -54,21 +53,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kWaiting = 128;  // connections that nobody has accepted yet
+constexpr int kWaiting = 128;  // connections that wait to be accepted
 constexpr std::array kFaults = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
-/// Leaves all that belongs to the command: its session and terminal, its folder and open files.
-/// What `kept` holds is open as 3, 4 and so on then.
+/// Leaves everything that belongs to the command: its session and terminal, its folder and open
+/// files. Then the files of `kept` are open as 3, 4 and so on.
 void leave_all_but(const std::vector<int>& kept) {
   constexpr int kFirst = 3;
   const int end = kFirst + int(kept.size());
   struct rlimit files {};
   getrlimit(RLIMIT_NOFILE, &files);
-  files.rlim_cur = files.rlim_max;  // each program that runs takes one
+  files.rlim_cur = files.rlim_max;  // each running program takes one
   setrlimit(RLIMIT_NOFILE, &files);
   setsid();
   bool good = chdir("/") == 0;
-  std::vector<int> moved;  // above all numbers that are needed
+  std::vector<int> moved;  // above all numbers in use
   for (const int file : kept) moved.push_back(fcntl(file, F_DUPFD_CLOEXEC, end));
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int file = 0; file < kFirst; ++file) good &= dup2(nothing, file) == file;
@@ -82,7 +81,7 @@ void leave_all_but(const std::vector<int>& kept) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Whether the number is an open file that the command has, too: not one of Respike's own.
+/// Whether the number is an open file that the command has as well: not one of Respike's own files.
 bool is_inherited(int file) {
   const int flags = fcntl(file, F_GETFD);
   return flags >= 0 && (flags & FD_CLOEXEC) == 0;
@@ -113,8 +112,9 @@ Attendant::Attendant(const Duties& duties) {
   std::array<int, 2> begin{-1, -1};
   if (own >= 0 && socket_ >= 0 &&
       socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, begin.data()) == 0) {
-    // Whoever adopts orphans would find the attendant as a child: then it stays one without an exit
-    // signal, which wait() does not find. Else its parent is gone at once.
+    // A process that adopts orphans would find the attendant among its children. Then the attendant
+    // remains a child of its maker without an exit signal, which wait() does not find. Else its
+    // parent ends at once.
     int adopts = 0;
     prctl(PR_GET_CHILD_SUBREAPER, &adopts);
     const bool stays = number == 1 || adopts != 0;

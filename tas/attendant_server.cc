@@ -1,25 +1,26 @@
 // Serves programs and their starters, one message after another.
 //
-// When its parent has waited for a program, the kernel tells all who hold a pidfd of it, with its
-// exit status (Linux 6.15). Whoever starts the program again does so later, so the answer to his
-// starter already knows of the fault.
+// When the parent of a program has waited for it, the kernel notifies all holders of the program's
+// pidfd, and gives them the exit status (Linux 6.15). Any restart of the program comes later, so
+// the answer to its starter already takes the fault into account.
 //
-// A program may fork workers, or put itself into the background. These processes announce nothing;
-// but what runs in them is the version's file, which /proc/PID/exe leads to, whoever adopted them
-// (host/process_watch.h). Processes of another command that runs the same version are told apart by
-// what they see: not this attendant's socket, or another mount namespace. As long as guarded
-// programs or such processes run, there is a look every tenth of a second, also when the command
-// has ended meanwhile: then the attendant stays for its daemons. Of an original only processes
-// whose parent is known are found. Example: `exec lighttpd -- service lighttpd start` ends at once;
-// a worker dies an hour later, and that is noted.
+// A program may fork workers, or put itself into the background. These processes announce nothing.
+// But they run the version's file, to which /proc/PID/exe leads even after they were adopted
+// (host/process_watch.h). Processes of another command that runs the same version are distinguished
+// by their view: they do not see this attendant's socket, or are in another mount namespace. While
+// guarded programs or such processes run, the attendant looks every tenth of a second, even after
+// the command has ended: then the attendant stays for the command's daemons. For an original, only
+// processes whose parent is known are found. Example: `exec lighttpd -- service lighttpd start`
+// ends at once; a worker dies an hour later, and the fault is noted.
 //
-// Limits: older kernels do not tell, and faults stay unnoticed. A process that was forked and has
-// died between two looks is not seen. A process is known by its pidfd across execve(): when a
-// registered program executes one that is not and that dies, the first is blamed. The status is
-// that of the first thread. A daemon that changes its root folder before its parent was seen is
-// nobody's.
+// Limits: older kernels do not notify, so faults stay unnoticed. A process that was forked and died
+// between two looks is missed. A pidfd identifies a process across execve(): when a registered
+// program executes an unregistered one, and that dies, the first is blamed. The status is that of
+// the first thread. A daemon that changes its root folder before its parent was seen belongs to no
+// command.
 //
-// What may take long is done by workers, processes of their own; the server only waits.
+// Work that may take long is done by workers, which are processes of their own; the server only
+// waits.
 //
 // Sources: unix(7), epoll(7), pidfd_open(2), include/uapi/linux/pidfd.h.
 
@@ -47,16 +48,18 @@ namespace respike {
 namespace {
 
 constexpr int kSecond = 1000;  // milliseconds
-constexpr int kLook = 100;     // milliseconds between two looks at families
-// Nanoseconds: so long after a program its daemons are looked for, and the same is not noted again.
+constexpr int kLook = 100;     // milliseconds between two looks at process families
+// Nanoseconds: how long after a program's end its daemons are searched for; how long the same fault
+// is not noted again.
 constexpr uint64_t kDaemons = 500'000'000, kSameFault = 5'000'000'000;
 constexpr const char* kWork = "work";
 constexpr const char* kReport = "report";
 constexpr const char* kOriginal = "original";
-constexpr size_t kMessage = 8192;      // bytes, at most
-constexpr size_t kConnections = 1000;  // whose message has not come, at most
-constexpr int kOpenings = 8;           // libraries that are made at a time, at most
-// Nanoseconds after the command's end: until its parent has waited for it, and until all is noted.
+constexpr size_t kMessage = 8192;      // most bytes of a message
+constexpr size_t kConnections = 1000;  // most connections whose message has not come
+constexpr int kOpenings = 8;           // most libraries that are made at a time
+// Nanoseconds after the command's end: until its parent has waited for it; until everything is
+// noted.
 constexpr uint64_t kUnwaited = 1'000'000'000, kLastWait = 5'000'000'000;
 
 uint64_t monotonic_time() {
@@ -90,14 +93,14 @@ bool AttendantServer::watch(int file, uint32_t events) const {
   return epoll_ctl(events_, EPOLL_CTL_ADD, file, &event) == 0;
 }
 
-/// Closes a file. Workers may have it, too, and then its events would go on.
+/// Closes a file. Workers may also have it open, and then its events would continue.
 void AttendantServer::forget_file(int file) const {
   epoll_ctl(events_, EPOLL_CTL_DEL, file, nullptr);
   close(file);
 }
 
-/// Whether nothing is left to be noted of the command itself, and of what it has waited for, so
-/// long after its end.
+/// Whether nothing remains to be noted about the command itself, or about the processes that it
+/// waited for, this long after its end.
 bool AttendantServer::is_done(uint64_t since) const {
   const bool may_come = std::ranges::any_of(
       programs_, [&](const auto& program) { return program.second.end.end.process == number_; });
@@ -106,19 +109,19 @@ bool AttendantServer::is_done(uint64_t since) const {
 }
 
 void AttendantServer::attend() {
-  uint64_t last = 0, looked = 0, end = 0;  // end: that of the command
+  uint64_t last = 0, looked = 0, end = 0;  // end: time of the command's end
   for (;;) {
     std::array<struct epoll_event, 64> events{};
     const bool looks = watches_families(monotonic_time());
     const bool ends = end != 0 && (noting_ >= 0 || !looks);
     const int pause = ends ? kSecond / 50 : looks ? kLook : kSecond;
     const int count = epoll_wait(events_, events.data(), int(events.size()), pause);
-    for (int i = 0; i < count; ++i) {  // in the order in which they happened
+    for (int i = 0; i < count; ++i) {  // in the order of the events
       const int file = events[size_t(i)].data.fd;
       if (file == command_) {
         end = monotonic_time();
         last_program_ = end;
-        looked = 0;  // what is seen now is noted before the next command goes on
+        looked = 0;  // faults seen now are noted before the next command continues
         report();
         for (const int served : {command_, socket_, begin_})
           if (served >= 0) forget_file(served);
@@ -144,7 +147,7 @@ void AttendantServer::attend() {
     }
     if (end != 0 && is_done(now - end)) {
       if (!watches_families(now) && faults_.empty()) _exit(0);
-      if (noting_ >= 0) close(noting_);  // nobody shall wait for daemons
+      if (noting_ >= 0) close(noting_);  // no process shall wait for daemons
       noting_ = -1;
     }
     if (end != 0 || now - last < kSecond * 1'000'000ull) continue;
@@ -201,7 +204,7 @@ void AttendantServer::take_message(int connection) {
   close(connection);
 }
 
-/// Makes libraries that are asked for, some at a time.
+/// Makes versions of the libraries that programs ask for, several at a time.
 void AttendantServer::open_next() {
   while (opens_ < kOpenings && !openings_.empty()) {
     const Opening opening = openings_.front();
@@ -212,7 +215,7 @@ void AttendantServer::open_next() {
   }
 }
 
-/// What a program that is announced is to run: 'o', its originals, or 'v', its version.
+/// What an announced program is to run: 'o', its originals, or 'v', its version.
 char AttendantServer::answer_to_start(int connection, const std::string& message) {
   Announced program;
   std::istringstream words(message);
@@ -227,14 +230,14 @@ char AttendantServer::answer_to_start(int connection, const std::string& message
   const char answer = program.end.original ? 'o' : 'v';
   if (program.end.original || program.state == "c") program.file = {};
   last_program_ = monotonic_time();
-  // What the process ran before, it runs no more.
+  // The process no longer runs its previous program.
   for (auto each = programs_.begin(); each != programs_.end();) {
     const bool same = each->second.end.end.process == peer.process;
     if (same) forget_file(each->first);
     each = same ? programs_.erase(each) : std::next(each);
   }
   if (peer.handle < 0) return answer;
-  // EPOLLHUP comes without being asked for: somebody has waited for the process.
+  // EPOLLHUP needs no request: it says that the process was waited for.
   if (watches_ && watch(peer.handle, 0)) {
     programs_[peer.handle] = program;
     if (program.file != FileKey()) versions_[program.file] = program;
@@ -257,7 +260,7 @@ void AttendantServer::note_end_of(Announced program, int status) {
   program.end.end.status = status;
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (program.state == "c") {
-    // Test-suites end a hundred thousand processes: only what is unusual is noted.
+    // Test suites end a hundred thousand processes: only unusual ends are noted.
     if (signal != 0 && duties_.counted) duties_.counted(program.end.end);
     return;
   }
@@ -267,7 +270,7 @@ void AttendantServer::note_end_of(Announced program, int status) {
   note_next_fault();
 }
 
-/// Whether processes of guarded programs may be there.
+/// Whether there may be processes of guarded programs.
 bool AttendantServer::watches_families(uint64_t now) const {
   const auto is_guarded = [](const auto& program) { return program.second.state != "c"; };
   return watches_ && duties_.fault &&
@@ -281,7 +284,8 @@ static FileKey executed_by(pid_t process) {
 }
 
 void AttendantServer::look_at_families() {
-  std::erase_if(members_, [](const auto& each) {  // whoever executes another program is let go
+  std::erase_if(members_, [](const auto& each) {  // a process that executes another program is
+                                                  // released
     const FileKey file = executed_by(each.first);
     return file != FileKey() && file != each.second.file;
   });
@@ -304,7 +308,8 @@ void AttendantServer::look_at_families() {
   std::erase_if(members_, [&](const auto& each) { return !families_.contains(each.first); });
 }
 
-/// Whether a process that has begun is of a guarded program, but not the one that announced itself.
+/// Whether a new process belongs to a guarded program, but is not the process that announced
+/// itself.
 bool AttendantServer::belongs(pid_t process) {
   const pid_t parent = parent_of(process);
   const Announced* of_parent = nullptr;
@@ -312,7 +317,7 @@ bool AttendantServer::belongs(pid_t process) {
     if (program.end.end.process == process) return false;
     if (program.end.end.process == parent && program.state != "c") of_parent = &program;
   }
-  if (!duties_.guarded.empty() && parent == number_) {  // somebody waits for it
+  if (!duties_.guarded.empty() && parent == number_) {  // its starter waits for it
     waited_ = process;
     return false;
   }
@@ -352,7 +357,7 @@ void AttendantServer::report() {
   messages_ = -1;
 }
 
-/// One at a time, in their order: the second may tell something of the first.
+/// One at a time, in their order: the second fault may depend on the note of the first.
 void AttendantServer::note_next_fault() {
   if (notes_ || faults_.empty()) return;
   const AnnouncedEnd end = faults_.front();
@@ -387,12 +392,12 @@ void AttendantServer::worker_ended(int handle) {
 }
 
 /// Calls the action in a process of its own. `what`: as in workers_. `kept`: the only file that the
-/// process keeps open. False: there is none.
+/// process keeps open. False: the process could not be made.
 bool AttendantServer::add_worker(const std::function<void()>& action, const std::string& what,
                                  int kept) {
   const pid_t worker = fork();
   if (worker == 0) {
-    // When the attendant is killed, nobody shall wait for an answer.
+    // If the attendant is killed, no program shall wait for an answer.
     constexpr unsigned kFirst = 3;
     const unsigned only = kept < 0 ? kFirst - 1 : unsigned(kept);
     if (only > kFirst) close_range(kFirst, only - 1, 0);

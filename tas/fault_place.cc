@@ -1,7 +1,7 @@
 // Watches a program by ptrace(2) until a fault would kill it.
 //
-// A signal stops the program before it takes effect. If the program has a handler for it, or
-// ignores it, or blocks it, the signal goes on: such a fault is the program's own business.
+// A signal stops the program before it takes effect. If the program handles, ignores or blocks the
+// signal, the signal is delivered: such a fault is the program's own business.
 //
 // Source: ptrace(2), proc(5).
 
@@ -21,7 +21,7 @@
 #include <sstream>
 
 #include "optimizer/base/error.h"
-#include "registers.h"  // of the machine
+#include "registers.h"  // the machine's
 #include "tas/attendant.h"
 #include "tas/namespaces.h"
 

@@ -1,36 +1,38 @@
-// Intercepts programs by what their files begin with.
+// Intercepts programs by the first bytes of their files.
 //
 // Problem: `respike run` mounts substitutes for one program that it starts itself. Below a shell, a
-// makefile or a test-suite nobody knows beforehand who executes the program, and a mount for
-// all of them would be in the way of those who read, replace or remove the file.
+// makefile or a test suite it is not known beforehand which process executes the program, and a
+// mount for all processes would disturb those that read, replace or remove the file.
 //
 // Solution: binfmt_misc. The kernel compares the first bytes of each file that is executed with its
 // rules, and runs the interpreter of the rule that fits: here respike-starter (runtime/starter.c),
-// which makes the mounts in a namespace of the program alone. That works however and by whomever
-// the program is executed, costs other programs nothing, and needs no privilege: a user namespace
-// may have rules of its own. They hold in the namespaces below it, too, and go with the namespace.
+// which makes the mounts in a namespace of only this program. That works for every way of executing
+// the program, costs other programs nothing, and needs no privilege: a user namespace may have
+// rules of its own. The rules also hold in the namespaces below it, and disappear with the
+// namespace.
 //
-//     system -> U: rules, mounts -> V: the user himself, the command
+//     system -> U: rules, mounts -> V: the same user, the command
 //
-// (Root needs no V.) Tables for the starter lie in a tmpfs of the session's mount namespace: when
-// the last process of the session has ended, however it ended, the kernel frees all of it.
+// (Root needs no V.) Tables for the starter are in a tmpfs of the session's mount namespace: when
+// the last process of the session has ended, in whatever way, the kernel frees all of it.
 //
 //     FOLDER/respike-start-4026532201-0        a link to respike-starter: the rule's interpreter
 //     FOLDER/respike-start-4026532201-0.table  programs with these first bytes
-//     (runtime/start_table.h) FOLDER/all                         all files that are substituted
-//     FOLDER/originals                   these files, where no substitute hides them
-//     FOLDER/libraries, FOLDER/libraries.so   libraries that are substituted whoever loads them,
-//     and
-//                                        the audit module that does it
-//     FOLDER/attendant                   the socket of the attendant (attendant.h)
-//     FOLDER/twins, FOLDER/copies        images with other first bytes than their originals
+//                                              (runtime/start_table.h)
+//     FOLDER/all                               all files that are substituted
+//     FOLDER/originals                         these files, where no substitute hides them
+//     FOLDER/libraries, FOLDER/libraries.so    libraries that are substituted in all programs that
+//                                              load them, and the audit module that does it
+//     FOLDER/attendant                         the socket of the attendant (attendant.h)
+//     FOLDER/twins, FOLDER/copies              images whose first bytes differ from the originals'
 //
-// The first bytes of a substitute must be others than those of any program, or the kernel would
-// call the starter for it. Layouts may leave them as they are; then a copy with other flags runs.
+// The first bytes of a substitute must differ from those of every program, or the kernel would call
+// the starter for the substitute. A layout may leave the first bytes unchanged; then a copy with
+// other flags runs.
 //
-// The rules of the system, or of a session around this one, do not hold below rules of one's own;
-// so they are copied. Foreign programs that are not registered get their emulator by a rule of
-// this kind, too.
+// The rules of the system, or of a surrounding session, do not hold in a namespace with rules of
+// its own; so they are copied. A rule of this kind also gives foreign programs that are not
+// registered their emulator.
 //
 // Limits: Linux 6.7. An open file that is closed on execution cannot be executed by its number. In
 // another root folder (chroot) the starter finds no tables and refuses. Programs that get
@@ -95,7 +97,7 @@ std::string text_of_file(const fs::path& file) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// The number at the end of a name, behind the last `mark`; 0: none.
+/// The number at the end of a name, after the last `mark`; 0: none.
 unsigned number_behind(const std::string& name, const std::string& mark) {
   const size_t at = mark.empty() ? 0 : name.rfind(mark) + mark.size();
   return unsigned(std::strtoul(name.c_str() + std::min(at, name.size()), nullptr, 10));
@@ -107,7 +109,7 @@ void add_field(std::string& table, char letter, const std::string& text) {
   table += '\0';
 }
 
-/// Writes a file that everybody may read, in one step.
+/// Writes a file that all users may read, in one step.
 void put_file(const fs::path& path, std::string_view text, mode_t mode = 0644) {
   const fs::path part = path.string() + ".new";
   std::ofstream stream(part, std::ios::binary);
@@ -122,7 +124,8 @@ void put_folder(const fs::path& path, mode_t mode) {
     throw Error(fmt::format("the folder cannot be made: {}", std::strerror(errno)), path);
 }
 
-/// What a table says first: how programs of the machine are told from their twins, or emulated.
+/// The start of a table: how programs of the machine differ from their twins, or how they are
+/// emulated.
 std::string start_of_table(const Platform& platform) {
   std::string table;
   add_field(table, 'n', fmt::format("{:x}", inode_of("/proc/self/ns/mnt")));
@@ -133,14 +136,14 @@ std::string start_of_table(const Platform& platform) {
   const std::string why = fmt::format("programs for {} run under it", platform.name);
   add_field(table, 'e', find_emulator(platform, why));
   std::vector<std::string> words = emulator_words(platform, "");
-  words.pop_back();  // argv[0], which the starter knows
+  words.pop_back();  // argv[0]: the starter knows it
   for (const std::string& word : words) add_field(table, 'w', word);
   if (!platform.variable_option.empty())
     add_field(table, 'v', std::string(platform.variable_option));
   return table;
 }
 
-/// `attendant`: a path that leads to him, or nothing.
+/// `attendant`: a path that leads to the attendant, or empty.
 void add_notes(std::string& table, const Notes& notes, const Platform& platform,
                const fs::path& attendant) {
   if (notes.folder.empty()) return;
@@ -159,7 +162,7 @@ void add_notes(std::string& table, const Notes& notes, const Platform& platform,
   }
 }
 
-/// The programs of a session around this one that begin with `magic`, as fields of a table.
+/// The programs of a surrounding session that begin with `magic`, as fields of a table.
 std::string programs_outside(const std::vector<FormatRule>& rules, const std::string& magic) {
   for (const FormatRule& rule : rules) {
     std::error_code error;
@@ -202,7 +205,7 @@ Interception::Interception(std::vector<InterceptedProgram> programs, fs::path fo
       folder_(std::move(folder)) {}
 
 /// Makes the folder on which the rules are mounted. In a session of the same user it is taken; then
-/// the folder is one inside of that session's.
+/// the new folder is inside that session's folder.
 void Interception::make_folder() {
   std::error_code error;
   if (geteuid() == 0 && (fs::create_directories(kFolderOfRoot, error), !error))
@@ -224,8 +227,8 @@ void Interception::mount_rules() {
   keep_originals();
 }
 
-/// Shows an original a second time, for programs that are started where the substitutes of others
-/// hide it. Nobody may write there: `rm -r` and `chmod -R` may come by.
+/// Shows an original a second time, for programs that start where the substitutes of other programs
+/// hide it. The place is read-only: `rm -r` and `chmod -R` may reach it.
 fs::path Interception::keep(const fs::path& original) {
   const fs::path place = folder_ / "originals" / std::to_string(originals_++);
   put_file(place, "");
@@ -251,7 +254,7 @@ void Interception::keep_originals() {
   put_file(folder_ / kList, list);
 }
 
-/// Reads what keep_originals() wrote when the session's rules were made last.
+/// Reads what keep_originals() wrote when the session's rules were last made.
 void Interception::recall_originals() {
   std::istringstream list(text_of_file(folder_ / kList));
   std::string path, place, owner;
@@ -299,8 +302,8 @@ std::string Interception::enter(const Attendant& attendant) {
   return problem;
 }
 
-/// Libraries of the host's machine are substituted by the audit module, which is in all programs
-/// that have the variables (runtime/opened.c).
+/// Libraries of the host's machine are substituted by the audit module, which is loaded in all
+/// programs that have its variables (runtime/opened.c).
 std::string Interception::put_libraries() const {
   std::string table;
   std::span<const uint8_t> module;
@@ -327,7 +330,8 @@ std::string Interception::put_libraries() const {
   return "";
 }
 
-/// The same for programs of another machine, as fields of a table: the starter sees all of these.
+/// The same for programs of another machine, as fields of a table: the starter sees all starts of
+/// these programs.
 std::string Interception::libraries_of(const Platform& platform) {
   std::string fields;
   for (const auto& [of, s] : libraries_) {
@@ -364,7 +368,7 @@ void Interception::update() {
   close(lock);
 }
 
-/// Makes the rules for the programs; `present`: those that there are, by what files begin with.
+/// Makes the rules for the programs; `present`: existing rules, keyed by the file's first bytes.
 void Interception::put_rules(std::map<std::string, FormatRule> present) {
   std::map<std::string, std::vector<const InterceptedProgram*>> programs;
   for (const InterceptedProgram& program : programs_)
@@ -388,7 +392,7 @@ void Interception::put_rules(std::map<std::string, FormatRule> present) {
   }
 }
 
-/// The substitute itself, or a copy of it if it begins like one of the programs.
+/// The substitute, or a copy of it if its first bytes are those of one of the programs.
 fs::path Interception::distinguishable(const fs::path& substitute, const Platform& platform) {
   if (!platform.native() || !std::ranges::binary_search(magics_, file_start(substitute)))
     return substitute;
@@ -397,7 +401,8 @@ fs::path Interception::distinguishable(const fs::path& substitute, const Platfor
   std::memcpy(&flags, bytes.data() + elf::kFlagsOffset, sizeof flags);
   flags ^= RESPIKE_TWIN_FLAGS;
   std::memcpy(bytes.data() + elf::kFlagsOffset, &flags, sizeof flags);
-  const fs::path copy = folder_ / "copies" / substitute.filename();  // the hash of its contents
+  const fs::path copy = folder_ / "copies" / substitute.filename();  // the file name is the hash of
+                                                                     // the contents
   struct stat status {};
   stat(substitute.c_str(), &status);
   put_file(copy, {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
@@ -405,7 +410,7 @@ fs::path Interception::distinguishable(const fs::path& substitute, const Platfor
   return copy;
 }
 
-/// Adds the rule for all programs of a machine that are not registered; none without an emulator.
+/// Adds the rule for all unregistered programs of a machine; adds none without an emulator.
 void Interception::add_machine_rule(const Platform& platform) {
   if (find_command(platform.emulator, platform.emulator_is_ours).empty()) return;
   if (auto rule = emulation_rule(platform))

@@ -1,6 +1,6 @@
 #pragma once
-// Starts programs with other images in the place of their own wherever they are executed below a
-// command, however they are executed.
+// Starts programs with other images in place of their own, wherever below a command and in whatever
+// way the programs are executed.
 
 #include <filesystem>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace respike {
 
-/// A substitution as it was decided on, for the file that the original was then.
+/// A substitution, with the state that the original had when the substitution was chosen.
 struct CheckedSubstitution : Substitution {
   std::string record;  // file_record() of the original
 };
@@ -21,12 +21,12 @@ struct CheckedSubstitution : Substitution {
 struct InterceptedProgram {
   std::filesystem::path path;  // without symbolic links
   std::string record;          // file_record()
-  int application = 0;         // programs of an application have the same libraries
+  int application = 0;         // programs of one application share their libraries
   std::vector<CheckedSubstitution> substitutions;  // originals without symbolic links
-  std::filesystem::path versions;  // of programs of Windows: the table (windows_versions.h)
+  std::filesystem::path versions;  // for programs of Windows: the table (windows_versions.h)
   Notes notes;
-  std::string state;   // what the attendant is told (start_table.h, d); empty: nothing
-  std::string images;  // with `state`: tells versions apart, one word
+  std::string state;   // the message for the attendant (start_table.h, d); empty: none
+  std::string images;  // with `state`: identifies the versions, one word
 };
 
 /// A library that is substituted in all programs that load it.
@@ -35,39 +35,39 @@ struct InterceptedLibrary {
   CheckedSubstitution substitution;
 };
 
-/// What tells whether a file is still the same, also when it was only touched or copied anew. Reads
-/// the file. Throws Error when the file cannot be read.
+/// A record that shows whether a file is still the same, even if it was touched or copied again.
+/// Reads the file. Throws Error when the file cannot be read.
 std::string file_record(const std::filesystem::path& file);
 
 /// Lets the kernel call respike-starter for the programs, for this process and its descendants.
 class Interception {
  public:
-  /// `folder`: where the rules are kept, visible in the session alone; it stays empty outside. Root
-  /// has a folder in /run instead, where other users whom root becomes can read the rules.
+  /// `folder`: where the rules are kept, visible only in the session; outside it stays empty. For
+  /// root it is a folder in /run instead, where other users that root becomes can read the rules.
   Interception(std::vector<InterceptedProgram> programs, std::filesystem::path folder,
                std::vector<InterceptedLibrary> libraries = {});
 
-  /// Enters the session's namespaces. This process must have one thread. `attendant` is told how
-  /// programs end and asked for versions of what they open. Returns why libraries cannot be
-  /// substituted, a sentence; empty: they are. Throws Error, one sentence, when the system does not
-  /// allow it.
+  /// Enters the session's namespaces. This process must have one thread. `attendant` learns how
+  /// programs end and gives versions of libraries that they open. Returns why libraries cannot be
+  /// substituted, a sentence; empty: they are substituted. Throws Error, one sentence, when the
+  /// system does not allow it.
   std::string enter(const Attendant& attendant);
 
   /// The folder of the rules; known after enter().
   const std::filesystem::path& folder() const { return folder_; }
 
-  /// Makes the rules of a running session, whose folder was given, those for the programs. This
-  /// process must be in the session's mount namespace. A program that is started meanwhile goes by
-  /// old rules or by new ones. Throws Error.
+  /// Replaces the rules of a running session, whose folder was given, by the rules for these
+  /// programs. This process must be in the session's mount namespace. A program that starts in the
+  /// meantime follows either old or new rules. Throws Error.
   void update();
 
   /// Whether programs are intercepted where this process is.
   static bool holds();
-  /// Removes from the environment of this process what lets programs below a command see versions
-  /// of libraries.
+  /// Removes from the environment of this process the variables by which programs below a command
+  /// see versions of libraries.
   static void forget_libraries();
 
-  /// Becomes the command, looked for in PATH. Throws Error when it cannot be started.
+  /// Becomes the command, searched for in PATH. Throws Error when the command cannot be started.
   [[noreturn]] static void become(const std::vector<std::string>& command);
 
  private:
@@ -91,7 +91,7 @@ class Interception {
   std::filesystem::path folder_;
   std::vector<std::string> magics_;  // of all programs
   struct Kept {
-    std::filesystem::path place;  // where the original is shown, too
+    std::filesystem::path place;  // where the original is shown a second time
     std::string owner;            // of a program: its application
   };
   std::map<std::filesystem::path, Kept> kept_;  // originals

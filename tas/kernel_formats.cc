@@ -5,7 +5,7 @@
 // which replaces the system's.
 //
 // Source: Documentation/admin-guide/binfmt-misc.rst, fs/binfmt_misc.c. The documentation allows 127
-// bytes of magic, the kernel compares as many as it reads of a file, 256.
+// bytes of magic; the kernel compares all bytes that it reads of a file, 256.
 
 #include "tas/kernel_formats.h"
 
@@ -41,7 +41,7 @@ std::string bytes_of(std::string_view digits) {
   return bytes;
 }
 
-/// nullopt for the files that are no rules, and for rules that are switched off.
+/// nullopt for files that are not rules, and for rules that are switched off.
 std::optional<FormatRule> read_rule(const fs::path& path) {
   std::ifstream file(path);
   FormatRule rule;
@@ -76,15 +76,15 @@ std::vector<FormatRule> format_rules() {
   std::string status;
   std::ifstream(std::string(kFormats) + "/status") >> status;
   if (status != "enabled") return rules;
-  // The kernel lists files in the order of its table, the newest first.
+  // The kernel lists files in the order of its table, newest first.
   for (const auto& entry : fs::directory_iterator(kFormats, error))
     if (auto rule = read_rule(entry.path())) rules.push_back(std::move(*rule));
   return rules;
 }
 
 bool are_executed(const Platform& platform, const std::vector<FormatRule>& rules) {
-  // First bytes do not tell programs of Windows from those of DOS: who wants them executed has said
-  // how.
+  // First bytes do not distinguish programs of Windows from programs of DOS: a user who wants to
+  // execute them has configured it.
   if (platform.windows) return true;
   constexpr size_t kClassEnd = 5, kMachine = 18, kMachineEnd = 20;
   const std::string magic = text_of(elf::program_magic(platform.machine).bytes);

@@ -14,19 +14,19 @@ struct FormatRule {
   std::string name;
   std::string interpreter;
   std::string flags;      // as binfmt_misc has them: "POF"
-  unsigned offset = 0;    // of `magic` in the file
+  unsigned offset = 0;    // offset of `magic` in the file
   std::string magic;      // bytes; empty: by extension
-  std::string mask;       // of the magic; empty: all bits count
+  std::string mask;       // mask of the magic; empty: all bits count
   std::string extension;  // without the dot
 };
 
 /// How many bytes of a file the kernel compares.
 inline constexpr size_t kMagicSize = 256;
 
-/// How the names of rules begin by which programs are intercepted (interception.h).
+/// Prefix of the names of interception rules (interception.h).
 inline constexpr const char* kInterceptionRules = "respike-start-";
 
-/// The rules that count for this process, the newest first: the kernel tries them in this order.
+/// The rules that hold for this process, newest first: the kernel tries them in this order.
 std::vector<FormatRule> format_rules();
 
 /// Whether one of the rules is for programs of the machine.
@@ -38,14 +38,14 @@ std::optional<FormatRule> emulation_rule(const Platform& platform);
 /// Whether one of the rules intercepts programs.
 bool is_intercepted(const std::vector<FormatRule>& rules);
 
-/// The rules without those that intercept programs. Programs of other machines, which such a rule
-/// starts, are started by emulation_rule().
+/// The rules without those that intercept programs. emulation_rule() then starts the programs of
+/// other machines that such a rule started.
 std::vector<FormatRule> without_interception(std::vector<FormatRule> rules);
 
 /// Gives the user namespace of this process rules of its own; at first it has none. False, with
 /// errno, when the kernel refuses to.
 bool mount_formats();
-/// False, with errno, when the kernel refuses the rule.
+/// Adds a rule. False, with errno, when the kernel refuses the rule.
 bool add_format(const FormatRule& rule);
 void remove_format(const std::string& name);
 

@@ -1,33 +1,33 @@
 // Finds libraries as the dynamic linker of glibc does.
 //
 // Problem: to register an application, all images that it consists of must be known. Running the
-// dynamic linker itself (ldd) would need the machine or its emulator, and would run whatever a
-// foreign file names as its interpreter. So this file follows the dynamic linker's rules; tests
-// compare the results with those of the dynamic linker.
+// dynamic linker itself (ldd) would need the machine or its emulator, and would run any interpreter
+// that a foreign file names. So this file follows the dynamic linker's rules; tests compare the
+// results with those of the dynamic linker.
 //
-// Objects are loaded breadth first. A library that object O needs is looked for in this order:
-//   1. among the objects loaded already, by a name they were asked for under, or by their SONAME;
+// Objects are loaded breadth first. A library that object O needs is searched for in this order:
+//   1. among the objects loaded already, by a name under which they were requested, or by their
+//      SONAME;
 //   2. when the name has a slash, that file;
 //   3. unless O has a RUNPATH: in the RPATH of O, of the object that loaded O, and so on, and of
-//   the
-//      program; RPATH of objects that have a RUNPATH does not count;
+//      the program; the RPATH of an object with a RUNPATH does not count;
 //   4. in LD_LIBRARY_PATH;
 //   5. in O's RUNPATH;
 //   6. in the cache that ldconfig wrote;
 //   7. in the folders built into the dynamic linker. With DF_1_NODEFLIB in O, neither these folders
 //      nor their files in the cache count.
-// In every folder, subfolders for the processor come first. A file of another machine is passed
-// over. A file that is loaded already, under whatever name, is not loaded twice. $ORIGIN is the
-// folder of O: for the program after following all symbolic links, as the kernel does; for a
-// library the folder in which it was found.
+// In every folder, subfolders for the processor come first. A file of another machine is skipped. A
+// file that is already loaded, under any name, is not loaded twice. $ORIGIN is the folder of O: for
+// the program after following all symbolic links, as the kernel does; for a library the folder in
+// which it was found.
 //
 // Example: /app/bin/prog has the RUNPATH $ORIGIN/../lib and needs libfoo.so.1. Steps 1 to 4 find
 // nothing; step 5 opens /app/bin/../lib/libfoo.so.1.
 //
-// QEMU opens an absolute path below the sysroot when the file is there, else as it is.
+// QEMU opens an absolute path below the sysroot if the file is there, else the path itself.
 //
 // Source: glibc 2.36, elf/dl-load.c (_dl_map_object, open_path, fillin_rpath), elf/dl-deps.c; QEMU
-// 7.2, util/path.c. Limits: LD_PRELOAD, LD_AUDIT and set-uid programs are not looked at, and other
+// 7.2, util/path.c. Limits: LD_PRELOAD, LD_AUDIT and set-uid programs are not considered, and other
 // C libraries have other rules.
 
 #include "tas/libraries.h"
@@ -53,7 +53,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Object {
-  std::vector<std::string> names;  // under which it was asked for
+  std::vector<std::string> names;  // names under which it was requested
   std::string path;                // as its machine sees it
   fs::path file;                   // on this host
   LoaderView view;
@@ -166,7 +166,8 @@ fs::path Search::host_file(const fs::path& path) const {
   return host_path(path, options_.sysroot);
 }
 
-/// The folders of a list, absolute. An empty element is the present folder; an empty list has none.
+/// The folders of a list, absolute. An empty element is the present folder; an empty list has no
+/// folders.
 std::vector<std::string> Search::folders(const std::string& list, std::string_view separators,
                                          const Object& object) const {
   std::vector<std::string> result;
@@ -326,7 +327,7 @@ ProgramImage read_program_or_library(const fs::path& path) {
   if (!program.view.machine.known)
     throw Error("it is a program for a machine that Respike does not know", path);
   program.platform = &platform_of(program.view.machine);
-  // Windows has no such right, and files from there do not have it.
+  // Windows has no permission to execute, so files from Windows lack it.
   if (program.view.is_program() && !program.platform->windows &&
       access(program.path.c_str(), X_OK) != 0)
     throw Error("it may not be executed", path);

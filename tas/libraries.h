@@ -12,7 +12,7 @@
 
 namespace respike {
 
-/// A program as it is started, or a library as it is loaded.
+/// A program or a library, with the path by which it is started or loaded.
 struct ProgramImage {
   std::filesystem::path path;  // absolute, with symbolic links as given
   const Platform* platform = nullptr;
@@ -24,14 +24,14 @@ const Platform& platform_of(const FileMachine& machine);
 /// Whether programs of the platform can load images like the file.
 bool is_for(const FileMachine& machine, const Platform& platform);
 
-/// Reads a program. Throws Error when the file does not exist, cannot be read, is no program, or is
-/// for a machine that is not known.
+/// Reads a program. Throws Error when the file does not exist, cannot be read, is not a program, or
+/// is for an unknown machine.
 ProgramImage read_program(const std::filesystem::path& path);
 /// The same for a program or a library.
 ProgramImage read_program_or_library(const std::filesystem::path& path);
 
 struct LoadedLibrary {
-  std::string name;            // by which another image needs the library
+  std::string name;            // name by which another image needs the library
   std::filesystem::path path;  // the file on this host that the dynamic linker or its emulator
                                // opens; absolute, below the sysroot if the emulator finds it there
   LoaderView view;
@@ -58,26 +58,27 @@ struct LibrarySearch {
   std::filesystem::path cache = "/etc/ld.so.cache";
 };
 
-/// The search of a program that is started now, in the environment of this process.
+/// The search of a program that starts now, in the environment of this process.
 LibrarySearch present_search(const Platform& platform);
 
-/// The folders where the dynamic linker looks for libraries of an image, or for a library that the
-/// image names with a path, as far as these folders depend on the image's own folder (`origin`).
-/// When the image moves, these folders have to move with it. Without "..".
+/// Folders where the dynamic linker looks for libraries of an image, or for a library that the
+/// image names with a path: only those that depend on the image's own folder (`origin`). When the
+/// image moves, these folders have to move as well. Without "..".
 std::vector<std::filesystem::path> folders_by_origin(const LoaderView& view,
                                                      const std::filesystem::path& origin,
                                                      const Platform& platform);
 
-/// The variables, NAME=VALUE, with which a program finds its libraries when it lies elsewhere than
-/// `original`, another version of the program that finds them by $ORIGIN. None when the program
-/// misses no library. Example: an optimized image in the store, and /app/bin/prog with the search
-/// path $ORIGIN/../lib, give LD_LIBRARY_PATH=/app/lib. Errors as of read_program().
+/// The variables, NAME=VALUE, with which a program finds its libraries although it is not in the
+/// folder of `original`, another version of the program, which finds them by $ORIGIN. Empty when
+/// the program finds all its libraries. Example: an optimized image in the store, and /app/bin/prog
+/// with the search path $ORIGIN/../lib, give LD_LIBRARY_PATH=/app/lib. Throws the errors of
+/// read_program().
 std::vector<std::string> variables_to_find_libraries(const std::filesystem::path& program,
                                                      const std::filesystem::path& original);
 
 /// All libraries that the program needs, that these libraries need, and so on. A static program has
-/// none. Of a library, those that it finds by itself: its $ORIGIN is the folder of its file, and
-/// the search paths of the program that will load it are not known.
+/// none. For a library: the libraries that it finds without a program. Its $ORIGIN is the folder of
+/// its file, and the search paths of the program that will load it are not known.
 Libraries find_libraries(const ProgramImage& program, const LibrarySearch& search);
 
 }  // namespace respike

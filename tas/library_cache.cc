@@ -2,12 +2,13 @@
 //
 // Format (glibc 2.36, sysdeps/generic/dl-cache.h): a header of 48 bytes, "glibc-ld.so.cache1.1"
 // with the number of entries at offset 20; entries of 24 bytes: flags, offsets of name and path, an
-// unused word, hwcap; then strings. Offsets count from the header. Older files have a table in
-// front, "ld.so-1.7.0", with the number of its entries, of 12 bytes each, at offset 12.
+// unused word, hwcap; then strings. Offsets count from the header. Older files begin with another
+// table, "ld.so-1.7.0", with the number of its 12-byte entries at offset 12.
 //
 // The cache may list a library several times, in versions for different levels of the processor.
-// Such a version has a bit in hwcap and a path in glibc-hwcaps/LEVEL; the path tells whether the
-// processor can use it. Limit: versions for hardware capabilities of before glibc 2.33 are skipped.
+// Such a version has a bit in hwcap and a path in glibc-hwcaps/LEVEL; the path shows whether the
+// processor can use it. Limit: versions for the hardware capabilities used before glibc 2.33 are
+// skipped.
 
 #include "tas/library_cache.h"
 
@@ -28,7 +29,7 @@ bool starts_with(const std::vector<uint8_t>& bytes, size_t at, std::string_view 
          std::memcmp(bytes.data() + at, text.data(), text.size()) == 0;
 }
 
-/// The rank of a path, 0 the best; nullopt when the processor cannot use the library.
+/// The rank of a path, 0 is best; nullopt when the processor cannot use the library.
 std::optional<size_t> rank_of(std::string_view path, bool level,
                               std::span<const std::string_view> subfolders) {
   if (!level) return subfolders.size();

@@ -1,5 +1,5 @@
 #pragma once
-// The dynamic linker's cache of library names, as ldconfig writes it.
+// The dynamic linker's cache of library names, written by ldconfig.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@ namespace respike {
 
 class LibraryCache {
  public:
-  /// Without a cache, or with one of an unknown format, find() finds nothing, as the dynamic
+  /// Without a cache, or with a cache of an unknown format, find() finds nothing, like the dynamic
   /// linker.
   LibraryCache() = default;
   explicit LibraryCache(std::vector<uint8_t> bytes);
@@ -31,7 +31,7 @@ class LibraryCache {
   std::string_view string(uint32_t offset) const;
 
   std::vector<uint8_t> bytes_;
-  size_t start_ = 0;  // of the header, from which offsets count
+  size_t start_ = 0;  // start of the header, from which offsets count
   std::vector<Entry> entries_;
 };
 

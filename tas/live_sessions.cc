@@ -1,13 +1,14 @@
-// Finds sessions and reaches into them.
+// Finds sessions and enters them.
 //
-// A note is a symbolic link, which is made in one step: `4711.88121.4026531836 -> /run/respike`, of
-// process number, start time (clock ticks since the system started) and the namespace of process
-// numbers, so that a later process with this number is another one, and so that containers that
-// share the folder do not take each other's sessions for ended. If the session is one of some
-// applications, their numbers are in front of the path, as in `3-8@/run/respike`.
+// A note is a symbolic link, which is made in one step: `4711.88121.4026531836 -> /run/respike`.
+// Its name has the process number, the start time (clock ticks since the system started) and the
+// PID namespace. So a later process with the same number is not taken for the session, and
+// containers that share the folder do not take each other's sessions for ended. In a session of
+// only some applications, their numbers precede the path, as in `3-8@/run/respike`.
 //
-// The rules of a session belong to root of its user namespace. The same user, or root, enters it
-// and then the mount namespace. Inside, the user may write rules, which are his, but not mount.
+// The rules of a session belong to root of its user namespace. The same user, or root, enters the
+// user namespace and then the mount namespace. Inside, the user may write rules, which belong to
+// that user, but may not mount.
 //
 // Source: user_namespaces(7).
 

@@ -1,18 +1,19 @@
-// A process that may not mount gets the right to in a namespace of its own.
+// Gives a process that may not mount the right to mount, in a namespace of its own.
 //
-// A process needs CAP_SYS_ADMIN to make a mount namespace. A process that has it makes one, and
-// nothing else changes. Every other process makes the mount namespace inside a new user namespace,
-// in which its user and group are mapped to themselves. Two things differ there: files of other
-// users and groups seem to belong to nobody, and set-uid programs run without privilege.
+// A process needs CAP_SYS_ADMIN to make a mount namespace. A process with this capability makes
+// one, and nothing else changes. Every other process makes the mount namespace inside a new user
+// namespace, in which its user and group are mapped to themselves. Two things differ there: files
+// of other users and groups appear to belong to user `nobody`, and set-uid programs run without
+// privilege.
 //
 // Since Linux 6.7 a user namespace can have a binfmt_misc of its own, whose files belong to root of
 // the user namespace. So an ordinary user becomes root in a first user namespace, mounts, and
-// becomes the same user again in a second one inside the first. Root, too, enters a user namespace
-// in this case, with all users and groups mapped to themselves; there root may access files of all
-// mapped users and become one of them, but has neither devices nor the network's administration.
+// becomes the same user again in a second one inside the first. Root also enters a user namespace
+// in this case, with all users and groups mapped to themselves. There root may access files of all
+// mapped users and become one of them, but cannot use devices or administer the network.
 //
-// If the root folder is no mount point, as after chroot, mounts would not stay private, and no user
-// namespace can be made. Root can make a mount of the folder that only this process sees: in a
+// If the root folder is not a mount point, as after chroot, mounts would not stay private, and no
+// user namespace can be made. Root can make a mount of the folder that only this process sees: in a
 // mount namespace of its own, a copy of the folder's tree becomes the root of the namespace
 // (make_root_a_mount()). Nothing changes outside, and the process sees the same files as before.
 //
@@ -48,8 +49,8 @@ bool has_capability(unsigned number) {
          (data[number / 32].effective >> number % 32 & 1) != 0;
 }
 
-/// Why no user namespace with root in it could be made; to be asked before, as there is no way back
-/// out of a namespace without a map. (user_namespaces(7), since Linux 5.12.)
+/// Why no user namespace with root in it could be made; to be checked before, since a process
+/// cannot leave a namespace without a map. (user_namespaces(7), since Linux 5.12.)
 std::optional<std::string> why_unmapped() {
   if (geteuid() != 0 || has_capability(CAP_SETFCAP)) return std::nullopt;
   return "no user namespace: root has no CAP_SETFCAP here";
@@ -66,7 +67,7 @@ std::string identity_map(const char* path) {
 
 /// Enters a user namespace in which all users and groups are mapped to themselves. A process
 /// outside has to write the maps. That process is made without an exit signal, so that the program
-/// will not find a SIGCHLD pending.
+/// has no SIGCHLD pending.
 std::optional<std::string> enter_with_all_users(int flags) {
   if (const auto why = why_unmapped()) return why;
   const std::string users = identity_map("/proc/self/uid_map");
@@ -123,7 +124,7 @@ bool root_is_mount() {
 }
 
 /// Enters a mount namespace whose root is a copy of the root folder's tree. Returns 0, or the error
-/// of the system call that failed; there is no way back then.
+/// of the system call that failed; then there is no way back.
 int enter_copy_of_root() {
   const int self = int(syscall(SYS_pidfd_open, getpid(), 0));
   const bool made = self >= 0 && unshare(CLONE_NEWNS) == 0;
@@ -147,13 +148,15 @@ int enter_copy_of_root() {
   return problem;
 }
 
-/// What enter_copy_of_root() returns, tried in a process of its own, made without an exit signal.
+/// Tries enter_copy_of_root() in a process of its own, made without an exit signal, and returns its
+/// result.
 int try_to_enter_copy_of_root() {
   const long trial = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
   if (trial == 0) _exit(enter_copy_of_root());
   int status = 0;
   if (trial < 0 || waitpid(pid_t(trial), &status, __WCLONE) != trial) return errno;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;  // a filter of system calls may kill
+  return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;  // a system call filter may kill the
+                                                           // process
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 
 namespace respike {
 
-/// Mounts can be kept private only where the root folder is a mount point. If it is none, as after
-/// chroot, puts this process into a mount namespace in which it is one. This process must have one
-/// thread. Returns why that is not possible, as a clause; nothing has changed then. Throws Error if
+/// Mounts can be kept private only if the root folder is a mount point. If it is not, as after
+/// chroot, moves this process into a mount namespace in which it is one. This process must have one
+/// thread. Returns why that is not possible, as a clause; then nothing has changed. Throws Error if
 /// it fails after something has changed.
 std::optional<std::string> make_root_a_mount();
 
@@ -20,8 +20,8 @@ std::optional<std::string> make_root_a_mount();
 /// process must have one thread.
 class Namespace {
  public:
-  /// `with_formats`: so that binfmt_misc can be mounted, too. Returns why entering failed, as a
-  /// clause; nothing has changed then. Throws Error if it fails after something has changed.
+  /// `with_formats`: binfmt_misc can be mounted as well. Returns why entering failed, as a clause;
+  /// then nothing has changed. Throws Error if it fails after something has changed.
   std::optional<std::string> enter(bool with_formats);
   /// Becomes the same user again, who may not mount. Throws Error when that fails.
   void leave() const;
@@ -32,14 +32,14 @@ class Namespace {
   bool return_ = false;
 };
 
-/// Whether this process may mount in the namespace that it is in, as a capability says.
+/// Whether this process has the capability to mount in its namespace.
 bool may_mount();
 
-/// Later mounts of the system still appear in this namespace, but not the other way round. Throws
-/// Error when that cannot be had.
+/// Lets later mounts of the system appear in this namespace, but not the other way round. Throws
+/// Error when that is not possible.
 void keep_mounts_private();
 
-/// Writes a text in one system call, which files of /proc need.
+/// Writes a text in one system call, as files of /proc require.
 bool write_at_once(const std::string& path, std::string_view text);
 
 /// "WHAT: why the last system call failed".

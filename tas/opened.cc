@@ -3,7 +3,7 @@
 //
 // A note is a symbolic link in the application's folder of notes, one for each path of a library,
 // e.g. `8c3a...e1 -> /usr/lib/libplugin.so`. Notes stay: a library that was opened once is part of
-// the application until somebody decides otherwise.
+// the application until the user removes it.
 
 #include "tas/opened.h"
 

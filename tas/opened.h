@@ -1,6 +1,6 @@
 #pragma once
-// Notes on the libraries that a program opens while it runs (dlopen). The notes survive however the
-// program ends.
+// Notes on the libraries that a program opens while it runs (dlopen). The notes survive any end of
+// the program.
 
 #include <filesystem>
 #include <vector>

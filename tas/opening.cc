@@ -1,12 +1,13 @@
 // Versions of libraries that programs open while they run.
 //
-// A library's version is mounted over the library in the program's mount namespace, as those of all
-// other images, so the program sees the path that it opened. The dynamic linker knows libraries by
-// their inodes, and would load a library twice that gets a version after it was opened. So nothing
-// is mounted over a file that a process of the namespace has in its memory, and nothing stays
-// mounted when the program has not waited. A library that is younger than the program is left
-// alone: who made it will remove it, which a mount would not allow. What is mounted must have been
-// made of the very file that the program will open, which it may see otherwise than the attendant.
+// A library's version is mounted over the library in the program's mount namespace, like the
+// versions of all other images, so the program sees the path that it opened. The dynamic linker
+// identifies libraries by inode, and would load a library twice if it got a version after it was
+// opened. So no version is mounted over a file that a process of the namespace has in its memory,
+// and none stays mounted if the program has not waited. A library that is younger than the program
+// is left alone: its maker will remove it, and a mount would prevent that. A mounted version must
+// have been made of exactly the file that the program will open; the program may see another file
+// under this path than the attendant.
 //
 // Example: a program opens ./plugin.so. Duties::open makes its version, which this process mounts
 // over /home/me/plugin.so in the program's namespace; then the program opens that path.
@@ -42,7 +43,7 @@ namespace fs = std::filesystem;
 constexpr rlim_t kProcessorTime = 300;       // seconds that a library may take
 constexpr rlim_t kMemory = rlim_t{8} << 30;  // bytes that a library may take
 
-/// What tells that a file is still the same.
+/// The state by which a file is recognized as unchanged.
 struct FileState {
   dev_t device = 0;
   uint64_t inode = 0, size = 0, modified = 0, changed = 0;
@@ -83,7 +84,7 @@ bool is_mapped(const FileState& file, const fs::path& path, uint64_t space) {
   return false;
 }
 
-/// Whether the process waits at the other end.
+/// Whether the process at the other end still waits.
 bool is_waiting(int connection) {
   struct pollfd state {
     connection, POLLRDHUP, 0
@@ -91,15 +92,15 @@ bool is_waiting(int connection) {
   return poll(&state, 1, 0) == 0;
 }
 
-/// A file of untrusted contents may take this much.
+/// Limits the resources for a file with untrusted contents.
 void limit_resources() {
   const struct rlimit time { kProcessorTime, kProcessorTime }, memory{kMemory, kMemory};
   setrlimit(RLIMIT_CPU, &time);
   setrlimit(RLIMIT_AS, &memory);
 }
 
-/// Returns whether the version of a library is in the library's place now. Enters the namespace of
-/// the process that asks. `mounted`: over which file something was mounted for that.
+/// Puts the version of a library in the library's place; returns whether it is there now. Enters
+/// the namespace of the process that asks. `mounted`: the file over which the version was mounted.
 bool put_version_in_place(const Opening& opening, const Duties& duties, uint64_t shared,
                           fs::path& mounted) {
   const Peer peer = peer_of(opening.connection);
@@ -113,7 +114,7 @@ bool put_version_in_place(const Opening& opening, const Duties& duties, uint64_t
   if (!version || !is_waiting(opening.connection)) return false;
   const auto made_of = state_of(version->original);
   enter_mount_namespace_of(peer.process);
-  // The number of a process that has ended may be another's by now.
+  // The number of an ended process may belong to another process by now.
   if (syscall(SYS_pidfd_send_signal, peer.handle, 0, nullptr, 0) != 0) return false;
   const uint64_t entered = inode_of("/proc/self/ns/mnt");
   const auto seen = state_of(version->original);
@@ -140,7 +141,7 @@ void answer_opening(const Opening& opening, const Duties& duties, uint64_t share
   const bool heard =
       is_waiting(opening.connection) && send(opening.connection, &answer, 1, MSG_NOSIGNAL) == 1;
   if (!mounted.empty() && !heard) umount2(mounted.c_str(), MNT_DETACH);
-  while (wait(nullptr) > 0) {  // for what duties.open left behind
+  while (wait(nullptr) > 0) {  // for child processes that duties.open left
   }
 }
 

@@ -5,18 +5,16 @@
 // and other processes see no difference. Example: X.db.files/images/3f/3f07... is mounted over
 // /usr/bin/app; the program reads /usr/bin/app and gets the instrumented image.
 //
-// The namespaces are those of namespaces.h. Mounts are made slaves of the system's, so that later
-// mounts of the system still appear. Where mounts would not stay private, mount_privately()
-// refuses.
+// namespaces.h makes the namespaces. Mounts are made slaves of the system's mounts, so that later
+// mounts of the system still appear. If mounts would not stay private, mount_privately() refuses.
 //
 // Programs of a foreign machine are started through an emulator. When such a program starts another
-// one, the kernel must know the emulator (kernel_formats.h). Where the kernel cannot be taught, it
-// refuses to mount its table, and programs cannot start others unless the system knows the
-// emulator.
+// one, the kernel must know the emulator (kernel_formats.h). If the kernel refuses to mount its
+// table, programs cannot start others unless the system knows the emulator.
 //
-// Below `respike exec` and in sessions the kernel's table says which programs are intercepted. Who
-// shall see originals gets a table without these rules: what is measured there is what is measured
-// outside.
+// Below `respike exec` and in sessions the kernel's table says which programs are intercepted. A
+// process that shall see originals gets a table without these rules, so that measurements there
+// equal measurements outside.
 
 #include "tas/private_mounts.h"
 
@@ -43,7 +41,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Rules for the kernel, of a namespace of its own.
+/// Rules for the kernel, for a namespace of their own.
 struct Formats {
   std::vector<FormatRule> rules;  // the newest first
   bool required = false;          // otherwise errors are ignored: most programs start no others
@@ -57,14 +55,14 @@ void put_formats(const Formats& formats) {
     add_format(*rule);  // a rule whose interpreter is gone fails, as it would outside
 }
 
-/// What teaches the kernel the emulator of a machine.
+/// The rules that make the emulator of a machine known to the kernel.
 Formats formats_for(const Platform& platform) {
   Formats formats;
   if (const auto rule = emulation_rule(platform)) formats.rules.push_back(*rule);
   return formats;
 }
 
-// ---- the whole ----
+// ---- mounting ----
 
 std::optional<std::string> mount_all(const std::vector<Substitution>& substitutions,
                                      const Formats* formats,
@@ -83,9 +81,9 @@ std::optional<std::string> mount_all(const std::vector<Substitution>& substituti
   return std::nullopt;
 }
 
-/// Whether the kernel can be taught the emulator. Tried in a process of its own, since an error may
-/// leave this process in a namespace, and a program without substitutes shall run wherever it runs
-/// without Respike. The process is made without an exit signal, as above.
+/// Whether the emulator can be made known to the kernel. Tried in a process of its own, since an
+/// error may leave this process in a namespace, and a program without substitutes must run wherever
+/// it runs without Respike. The process is made without an exit signal, as above.
 bool can_be_taught(const Platform& foreign) {
   const long trial = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
   if (trial == 0) try {
@@ -123,7 +121,7 @@ void mount_read_only(const fs::path& original, const fs::path& substitute) {
     throw Error(
         fmt::format("{} cannot be put in its place: {}", substitute.string(), std::strerror(errno)),
         original);
-  // All runs share the substitute, so nobody may write to it. The restrictions of its file system
+  // All runs share the substitute, so it is mounted read-only. The restrictions of its file system
   // have to be repeated, since a user namespace may not lift them.
   struct statvfs status {};
   unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY;

@@ -1,7 +1,8 @@
 // Processes and their namespaces. Sources: proc(5), setns(2), ioctl_ns(2).
 //
-// Who made a user namespace has all rights in it when he is outside of it. So the user of a session
-// enters the user namespace that the session's mounts belong to, and then may enter these.
+// The maker of a user namespace has all rights in it while outside it. So the user of a session
+// enters the user namespace that owns the session's mount namespace, and may then enter the mount
+// namespace.
 
 #include "tas/processes.h"
 
@@ -28,7 +29,7 @@
 namespace respike {
 
 uint64_t start_ticks(pid_t process) {
-  constexpr int kBefore = 19;  // fields behind the name and before the start time
+  constexpr int kBefore = 19;  // fields after the name and before the start time
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string line, field;
   std::getline(file, line);

@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel tells of processes in /proc, and their namespaces.
+// Facts about processes from /proc, and their namespaces.
 
 #include <sys/types.h>
 
@@ -12,7 +12,7 @@ namespace respike {
 /// or it has ended and its parent has not waited for it yet.
 uint64_t start_ticks(pid_t process);
 
-/// The inode of a file, which tells namespaces apart; 0: there is no file.
+/// The inode of a file, which identifies a namespace; 0: there is no file.
 uint64_t inode_of(const std::string& path);
 
 /// The process at the other end of a connection of unix(7), as the kernel knows it.
@@ -22,11 +22,11 @@ struct Peer {
 };
 Peer peer_of(int connection);
 
-/// The path that stands for the mount namespace of a process.
+/// The path of the mount namespace of a process.
 std::string mount_namespace_of(pid_t process);
 
-/// Enters the mount namespace of a process, and the user namespace that it belongs to. This process
-/// must have one thread. Throws Error when that is not allowed.
+/// Enters the mount namespace of a process, and the user namespace that owns it. This process must
+/// have one thread. Throws Error when that is not allowed.
 void enter_mount_namespace_of(pid_t process);
 
 }  // namespace respike

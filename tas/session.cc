@@ -1,9 +1,9 @@
-// Becomes a program, with other images in the place of its own.
+// Becomes a program, with other images in place of its own.
 //
-// Neither the program nor whoever started it shall notice a difference. So this process enters a
-// namespace, mounts, and then executes the program itself: the program has the process number,
-// parent, process group, terminal, working folder, open files, limits, priority and signals of
-// `respike run`, and signals and exit status need no process in between.
+// Neither the program nor the process that started it shall notice a difference. So this process
+// enters a namespace, mounts, and then executes the program itself: the program has the process
+// number, parent, process group, terminal, working folder, open files, limits, priority and signals
+// of `respike run`, and signals and exit status need no process in between.
 //
 // Substitutes are bind-mounted over the files that the loader opens, symbolic links followed
 // (private_mounts.h). A program of a foreign machine is started through its emulator, which gets
@@ -12,7 +12,7 @@
 //
 // Programs of Windows have a loader of their own, which knows of versions (windows_versions.h).
 //
-// Some substitutes are left out (substitutes.h).
+// substitutes.h says which substitutes are left out.
 //
 // Where no namespace can be made, the substitute of the main image is executed by its own path.
 // Example: instead of /usr/bin/app the program sees X.db.files/images/3f/3f07... in /proc/self/exe,
@@ -85,7 +85,7 @@ class Session {
   fs::path real_program_;
   fs::path executed_;
   std::vector<Substitution> chosen_;  // originals without symbolic links
-  fs::path versions_;  // table of the chosen ones, for the loader of Windows programs
+  fs::path versions_;  // table of the chosen substitutions, for the loader of Windows programs
 };
 
 void Session::put_in_place() {
@@ -96,7 +96,7 @@ void Session::put_in_place() {
   if (why) do_without(*why);
 }
 
-/// The loader of Windows programs is told which versions there are: nothing is mounted.
+/// The loader of Windows programs gets a table of the versions: nothing is mounted.
 void Session::prepare_versions() {
   if (chosen_.empty()) return;
   if (launch_.versions.empty())
@@ -104,7 +104,7 @@ void Session::prepare_versions() {
   versions_ = make_windows_versions(chosen_, launch_.unchanged, launch_.versions);
 }
 
-/// Gives the attendant's socket its name where the program alone sees the name.
+/// Gives the attendant's socket a name that only the program sees.
 void Session::let_attendant_serve() const {
   const fs::path& path = launch_.notes.attendant;
   if (launch_.attendant != nullptr && !path.empty() &&
@@ -112,7 +112,7 @@ void Session::let_attendant_serve() const {
     launch_.attendant->serve_at(path, false);
 }
 
-/// Does without a namespace: executes the main image's substitute, if it does not need $ORIGIN.
+/// Works without a namespace: executes the main image's substitute, unless it needs $ORIGIN.
 void Session::do_without(const std::string& why) {
   std::string originals;
   for (const Substitution& s : chosen_) {
@@ -128,8 +128,8 @@ void Session::do_without(const std::string& why) {
   if (!originals.empty()) warn(fmt::format("not substituted: {}: {}", originals, why));
 }
 
-/// LD_AUDIT with Respike's module in front of the user's own modules; Respike's takes itself out of
-/// the list when loaded. The dynamic linker and the emulator take some characters of a path for
+/// LD_AUDIT with Respike's module before the user's own modules; Respike's module removes itself
+/// from the list when loaded. The dynamic linker and the emulator read some characters of a path as
 /// separators or variables. So the module's path is /proc/self/fd/N of an open file, which the
 /// module closes.
 std::string Session::audit_variable() const {

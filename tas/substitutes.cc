@@ -1,6 +1,6 @@
-// Programs with privileges of their own (set-uid, set-gid, file capabilities) run as they are: the
+// Programs with privileges of their own (set-uid, set-gid, file capabilities) run unchanged: the
 // kernel gives the privileges to the original file, not to the substitute. A substitute on a file
-// system that forbids execution is left out, too.
+// system that forbids execution is also left out.
 
 #include "tas/substitutes.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which substitutes can take the place of their originals.
+// Decides which substitutes can take the place of their originals.
 
 #include <filesystem>
 #include <functional>

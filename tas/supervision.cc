@@ -1,23 +1,22 @@
-// Runs a program as a child and hides that there is a parent in between.
+// Runs a program as a child, and hides the parent in between.
 //
 // Respike notes how an instrumented program ended, so a parent has to wait for it. The program
 // stays in this process's group: signals that the terminal or a shell sends to the group reach the
 // program directly, and the program may read from the terminal. This process has to pass on only
-// signals that were sent to it alone. Signals from the terminal are known by their sender, which is
-// no process; they went to the whole group. A signal from a process does not tell whether it was
-// sent to the group or to this process alone. So there is a witness: another child in the group, in
-// which all signals are blocked. A signal that is also pending in the witness was sent to the
-// group.
+// signals that were sent to it alone. Signals from the terminal have no process as their sender;
+// they went to the whole group. A signal from a process does not show whether it was sent to the
+// group or only to this process. So there is a witness: another child in the group, in which all
+// signals are blocked. A signal that is also pending in the witness was sent to the group.
 //
 // Example: `kill -TERM PID` (of this process) is not pending in the witness: it is passed on. After
 // `kill -TERM -GROUP` SIGTERM is pending in the witness, and the program has it already.
 //
 // All signals are blocked in this process and taken one by one with sigwaitinfo: no code runs in a
-// handler, and no signal is lost. When the program is stopped, this process stops, too, so that the
-// shell gets its prompt. When this process is continued, it continues the program. While this
-// process is stopped, it cannot notice that somebody continues or kills the program alone; so a
-// helper watches the program meanwhile. When this process is killed, the kernel kills the program,
-// the witness and the helper.
+// handler, and no signal is lost. When the program is stopped, this process stops as well, so that
+// the shell gets its prompt. When this process is continued, it continues the program. While this
+// process is stopped, it cannot notice that another process continues or kills only the program; so
+// a helper watches the program in the meantime. If this process is killed, the kernel kills the
+// program, the witness and the helper.
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -110,7 +109,8 @@ uint64_t signals_waiting_here() {
   return bits;
 }
 
-/// Knows which signals were sent to the whole group. To be made while all signals are blocked.
+/// Knows which signals were sent to the whole group. To be constructed while all signals are
+/// blocked.
 class Witness {
  public:
   Witness() : parent_(getpid()), process_(start()) {}
@@ -118,7 +118,7 @@ class Witness {
   Witness(const Witness&) = delete;
   Witness& operator=(const Witness&) = delete;
 
-  /// Whether a signal that was taken in this process was sent to the group. The kernel signals the
+  /// Whether a signal that this process has taken was sent to the group. The kernel signals the
   /// youngest process of a group first, so the witness has the signal already. False if there is no
   /// witness, because fork failed.
   bool has(int number) {
@@ -133,9 +133,9 @@ class Witness {
   }
 
  private:
-  /// Replaces the witness, because a pending signal cannot be taken out of it and would answer the
-  /// next has(), too. Signals that the old witness has, the new one has not, and that are still
-  /// pending in this process are kept in known_.
+  /// Replaces the witness, because its pending signals cannot be removed, and would also answer the
+  /// next has(). known_ keeps the signals that the old witness has, the new witness lacks, and that
+  /// are still pending in this process.
   void replace() {
     const pid_t before = process_;
     process_ = start();
@@ -160,7 +160,7 @@ class Witness {
   uint64_t known_ = 0;  // signals sent to the group that are pending here, bit number - 1
 };
 
-/// Runs in the helper: continues `stopped`, its parent, when `program` goes on or ends. Polls,
+/// Runs in the helper: continues `stopped`, its parent, when `program` continues or ends. Polls,
 /// since the program is not a child of the helper.
 [[noreturn]] void watch(pid_t program, pid_t stopped) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,10 +1,10 @@
-// Finds libraries as the loader of respike-nt does (emulators/nt/modules.c).
+// Finds libraries in the same way as the loader of respike-nt (emulators/nt/modules.c).
 //
-// A library is looked for in the program's folder, in the working folder, and in those of PATH,
-// whatever the case of its name; the folder of the library that needs it does not count. Libraries
-// with delayed imports are listed, too: most runs load them sooner or later.
+// A library is searched for in the program's folder, in the working folder, and in the folders of
+// PATH, ignoring the case of its name; the folder of the library that needs it is not searched.
+// Libraries with delayed imports are listed as well: most runs load them sooner or later.
 //
-// Example: user.exe needs MIDDLE.DLL, which needs counting.dll: both lie beside user.exe.
+// Example: user.exe needs MIDDLE.DLL, which needs counting.dll; both are found beside user.exe.
 //
 // Source: the published description of LoadLibrary's search order.
 
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Those for which respike-nt stands in; as in emulators/nt/modules.c.
+/// Libraries that respike-nt implements itself; as in emulators/nt/modules.c.
 constexpr std::array<std::string_view, 4> kSystem = {"kernel32.dll", "ntdll.dll", "crtdll.dll",
                                                      "msvcrt.dll"};
 

@@ -8,16 +8,16 @@
 
 namespace respike {
 
-/// As find_libraries(), for a program or library of Windows. A library of Windows itself, such as
-/// kernel32.dll, is no file.
+/// Like find_libraries(), for a program or library of Windows. A library of Windows itself, such as
+/// kernel32.dll, has no file.
 Libraries find_windows_libraries(const ProgramImage& program);
 
-/// The file that the name of a library leads to, in a program; empty: there is none.
+/// The file that a library's name leads to, for a program; empty: there is none.
 std::filesystem::path find_windows_library(const std::string& name,
                                            const std::filesystem::path& program);
 
-/// The last part of a name or path in lower case, with the ".dll" that may be left out: names of
-/// libraries are compared like this.
+/// The last part of a name or path in lower case, with ".dll", which may be omitted in the name:
+/// names of libraries are compared in this form.
 std::string windows_library_name(const std::string& name);
 
 }  // namespace respike

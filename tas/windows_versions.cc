@@ -1,21 +1,21 @@
-// Puts versions of a program and its libraries together, by import tables.
+// Connects the versions of a program and its libraries by their import tables.
 //
-// Windows has no mounts that could put another file in the place of a library. As in DEC's Spike,
-// the tables of imports do it: where an image names a library that has a version, a copy of the
-// image names the path of that version. An image that has no version itself gets such a copy, too,
-// if it imports from one that has; else the original and the version of one library would be in
-// the process.
+// Windows has no mounts that could put another file in place of a library. As in DEC's Spike,
+// import tables do this: if an image names a library that has a version, a copy of the image names
+// the path of that version. An image without a version also gets such a copy if it imports from an
+// image with a version; else both the original and the version of one library would be in the
+// process.
 //
-//   user.exe    optimized      folder/0-user.exe      imports from folder/2-counting.dll,
-//   folder/1-... middle.dll  left alone     folder/1-middle.dll    imports from
-//   folder/2-counting.dll counting.dll  optimized    folder/2-counting.dll
+//   user.exe      optimized     folder/0-user.exe       imports from folder/1-... and folder/2-...
+//   middle.dll    left alone    folder/1-middle.dll     imports from folder/2-counting.dll
+//   counting.dll  optimized     folder/2-counting.dll
 //
-// The loader is told which file is the version of which original (emulators/nt/substitutes.c): it
-// runs the version of the program, gives programs the paths of originals, and opens versions where
-// LoadLibrary() is asked for originals.
+// The loader gets a table of versions and originals (emulators/nt/substitutes.c): it runs the
+// version of the program, gives programs the paths of originals, and opens a version when
+// LoadLibrary() is called with its original.
 //
-// The folder's name is a hash of the files that it was made of, so folders do not change, and a
-// program that runs keeps its folder when the next one gets another.
+// The folder's name is a hash of the files from which it was made. So folders do not change, and a
+// running program keeps its folder when the next start gets another one.
 //
 // Limit: a program that reads its own table of imports sees the paths of versions.
 
@@ -84,7 +84,7 @@ uint64_t time_of(const struct stat& status) {
   return uint64_t(status.st_mtim.tv_sec) * 1000000000u + uint64_t(status.st_mtim.tv_nsec);
 }
 
-/// What a set of versions is made of. Files of the store never change.
+/// The files from which a set of versions is made. Files of the store never change.
 std::string description_of(const std::vector<Version>& versions) {
   std::string text = "1\n";
   for (const Version& version : versions)
@@ -101,7 +101,7 @@ std::string name_of(const std::string& description) {
   return name;
 }
 
-/// Leaves out unchanged images that import from no image with a version.
+/// Removes unchanged images that import from no image with a version.
 void keep_needed(std::vector<Version>& versions) {
   std::map<std::string, size_t> by_name;
   for (size_t i = 0; i < versions.size(); ++i)
@@ -125,7 +125,8 @@ void keep_needed(std::vector<Version>& versions) {
 void make_copies(std::vector<Version>& versions, const fs::path& folder, const fs::path& made_in) {
   std::vector<std::vector<uint8_t>> contents;
   std::string table;
-  std::erase_if(versions, [](const Version& version) {  // what cannot be read cannot be renamed
+  std::erase_if(versions, [](const Version& version) {  // imports of an unreadable image cannot be
+                                                        // renamed
     return !version.changed && access(version.made_from.c_str(), R_OK) != 0;
   });
   for (Version& version : versions) {
@@ -166,7 +167,7 @@ fs::path make_windows_versions(const std::vector<Substitution>& substitutions,
     fs::remove_all(made_in, error);
     fs::create_directory(made_in, error);
     if (error) throw Error(fmt::format("it cannot be made: {}", error.message()), made_in);
-    // Whoever can write there decides what runs.
+    // A user who can write there decides what runs.
     constexpr fs::perms kOthersRead = static_cast<fs::perms>(0755);
     fs::permissions(all, kOthersRead, error);
     fs::permissions(made_in, kOthersRead, error);

@@ -1,5 +1,5 @@
 #pragma once
-// Versions of images of Windows, as the loader is told of them.
+// Versions of images of Windows, and the table of versions for the loader.
 
 #include <filesystem>
 #include <vector>
@@ -11,14 +11,14 @@ namespace respike {
 /// The folder for versions, in a folder of Respike's own.
 inline constexpr const char* kWindowsVersions = "windows";
 
-/// Makes copies of the substitutes, and of images that stay `unchanged`, that import from each
-/// other, in a folder of their own below `folder`, and the table of them for the loader. Returns
-/// the path of the table. What is there already is not made again. Throws Error.
+/// Makes copies of the substitutes and of the `unchanged` images, which import from each other, in
+/// a folder of their own below `folder`, with a table of the copies for the loader. Returns the
+/// path of the table. A folder that exists already is not made again. Throws Error.
 std::filesystem::path make_windows_versions(const std::vector<Substitution>& substitutions,
                                             const std::vector<std::filesystem::path>& unchanged,
                                             const std::filesystem::path& folder);
 
-/// Removes versions that no program was started with for an hour. Programs that run still find
+/// Removes versions with which no program was started for an hour. Running programs still find
 /// originals.
 void prune_windows_versions(const std::filesystem::path& folder);
 

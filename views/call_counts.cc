@@ -1,12 +1,12 @@
-// A profile says of each call its block, its count and, where the code says it, the address of the
-// callee. Of a call through a pointer the profile knows the last target, and how often the target
+// For each call a profile holds the block, the count and, if the code names the callee, the
+// callee's address. For a call through a pointer it holds the last target, and how often the target
 // changed: if it changed once, to the first target, all calls went there. Entries of a procedure
-// that no known call explains came from elsewhere. Example: qsort is called 3 times by main, and
-// the comparison that main passes is called 200 times through a pointer that never changed:
+// beyond its known calls came from elsewhere. Example: qsort is called 3 times by main, and the
+// comparison that main passes is called 200 times through a pointer that never changed:
 //
 //   main -> qsort 3,  qsort -> compare 200
 //
-// Calls of another image cannot be followed: its counts are in another profile.
+// Calls into another image cannot be followed: that image's counts are in another profile.
 
 #include "views/call_counts.h"
 
@@ -19,7 +19,8 @@
 namespace respike {
 namespace {
 
-/// Addresses of blocks, since calls may enter behind a procedure's first instructions.
+/// Addresses of blocks rather than of procedures, since calls may enter after a procedure's first
+/// instructions.
 class Places {
  public:
   explicit Places(const Profile& profile) {

@@ -1,16 +1,16 @@
-// The paper defines its measures in words only, so the details are ours:
+// The paper defines its measures in words only, so the details are Respike's:
 //
 // - The trip count of a procedure is that of its most frequently executed natural loop (the loop
-//   whose header runs most): executions of the header over entries from outside of the loop. Only
+//   whose header runs most): executions of the header over entries from outside the loop. Only
 //   edges that ran make loops. The trip count is 0 if no loop ran. Example: a loop that is entered
 //   twice and whose header runs 20 times has trip count 10.
 // - A procedure may have several entry blocks, such as one with and one without the load of the
 //   global pointer; entry_hottest says whether an entry block runs as often as any block.
-// - Our blocks end at calls. A block that does nothing but go on behind a call counts as part of
-//   the block with the call, so that the number of blocks tells of control flow. Only blocks that
-//   an entry reaches count. Blocks above Spike's threshold for splitting are hot: all other blocks
-//   together are 1% of the execution.
-// - Prolog and epilog work is what frame_shape.h finds: adjustments of the stack pointer (with the
+// - Our blocks end at calls. A block that only continues after a call counts as part of the block
+//   with the call, so that the number of blocks measures control flow. Only blocks that an entry
+//   reaches count. Blocks above Spike's threshold for splitting are hot: all other blocks together
+//   are 1% of the execution.
+// - Prolog and epilog work is as frame_shape.h finds it: adjustments of the stack pointer (with the
 //   setting of a frame pointer), saves and restores of registers.
 
 #include "views/characteristics.h"
@@ -42,7 +42,7 @@ double trip_count(const Procedure& procedure, const Loops& loops) {
   return double(runs(*hottest)) / double(loop_entries(procedure, *hottest));
 }
 
-/// Says of each block whether it only goes on behind a call.
+/// For each block, whether it only continues after a call.
 std::vector<bool> continuations(const Procedure& procedure, const BlockGraph& graph,
                                 std::span<const Call> calls) {
   std::vector<bool> result(procedure.blocks.size());
@@ -77,7 +77,7 @@ void count_frame_work(const Procedure& procedure, const FrameShape& shape,
   }
 }
 
-/// All but the sizes, which are known already.
+/// Fills in all figures but the sizes, which are known already.
 void describe(const Program& program, ProcedureId id, const CallGraph& calls, uint64_t threshold,
               ProcedureCharacter& character) {
   const Procedure& procedure = program[id];
@@ -103,8 +103,8 @@ void describe(const Program& program, ProcedureId id, const CallGraph& calls, ui
                    character);
 }
 
-/// The share of executed instructions in procedures that `chosen` accepts, of those that `of`
-/// accepts.
+/// The share of executed instructions in procedures that `chosen` accepts, relative to those that
+/// `of` accepts.
 template <typename Chosen, typename Of>
 double share(const Characteristics& program, Chosen chosen, Of of) {
   double part = 0, whole = 0;
@@ -142,8 +142,8 @@ Characteristics characterize(const Program& program) {
   const CallGraph calls(program);
   const uint64_t threshold = hot_threshold(program, kColdShare);
   Characteristics result;
-  // frame_shape.h knows prologs that lower the stack pointer once. Where instructions have many
-  // lengths, prologs push registers.
+  // frame_shape.h recognizes prologs that lower the stack pointer once. On machines with
+  // instructions of many lengths, prologs push registers.
   result.knows_frames = program.machine == nullptr || program.machine->codec.groups.fixed();
   for (ProcedureId id = 0; id < program.procedures.size(); ++id) {
     ProcedureCharacter character;

@@ -1,7 +1,7 @@
 #pragma once
 // What kind of program a profile shows: how often its loops turn, how large its procedures are,
-// what its calls cost. The figures 2 to 6 of the Spike paper (Cohn, Goodwin, Lowney: Optimizing
-// Alpha Executables on Windows NT with Spike, "Characteristics") for any program.
+// what its calls cost. These are figures 2 to 6 of the Spike paper (Cohn, Goodwin, Lowney:
+// Optimizing Alpha Executables on Windows NT with Spike, "Characteristics"), for any program.
 
 #include <array>
 #include <cstdint>
@@ -17,8 +17,8 @@ struct ProcedureCharacter {
   std::string name;
   uint64_t executed = 0;       // instructions
   uint64_t instructions = 0;   // in the image
-  uint64_t blocks = 0;         // that an entry reaches
-  uint64_t hot_blocks = 0;     // without those that together are 1% of the execution
+  uint64_t blocks = 0;         // blocks that an entry reaches
+  uint64_t hot_blocks = 0;     // blocks without those that together are 1% of the execution
   double trip_count = 0;       // of the most frequent loop; 0: no loop ran
   bool entry_hottest = false;  // an entry block runs as often as any block
   bool leaf = false;           // calls nothing
@@ -31,7 +31,7 @@ struct Characteristics {
   uint64_t executed = 0;      // instructions
   uint64_t instructions = 0;  // in the image
   std::vector<ProcedureCharacter> procedures;
-  bool knows_frames = true;  // prologs and epilogs are found in code of this machine
+  bool knows_frames = true;  // whether prologs and epilogs are recognized in this machine's code
 
   /// Adds another image of the same program.
   void add(const Characteristics& image);
@@ -47,8 +47,9 @@ using Distribution = std::array<double, kBounds.size()>;
 
 /// Figures 2 and 3: the share in procedures whose trip count is less than the bound.
 Distribution by_trip_count(const Characteristics& program);
-/// Figures 4 and 5: of what procedures with a trip count less than kNonlooping execute, the share
-/// in procedures with at most so many blocks; `hot`: hot blocks ("FILTERED").
+/// Figures 4 and 5. Of the instructions executed in procedures with a trip count less than
+/// kNonlooping: the share in procedures with at most so many blocks. `hot`: only hot blocks
+/// ("FILTERED").
 Distribution by_blocks(const Characteristics& program, bool hot);
 inline constexpr double kNonlooping = 4;
 /// The share of nonlooping procedures.
@@ -63,7 +64,7 @@ struct CallOverhead {
 };
 CallOverhead call_overhead(const Characteristics& program);
 
-/// What the figures mean for this program, in sentences.
+/// The meaning of the figures for this program, in sentences.
 std::string trip_count_text(const Characteristics& program);
 std::string blocks_text(const Characteristics& program);
 std::string overhead_text(const Characteristics& program);

@@ -1,5 +1,5 @@
 // Example: block 1 of `main` has two instructions of main.c:7 and one of list.h:40, which was
-// inlined: the block is of "main.c:7, list.h:40", and starts at main.c:7.
+// inlined: the block's lines are "main.c:7, list.h:40", and it starts at main.c:7.
 
 #include "views/code_sources.h"
 

@@ -24,25 +24,25 @@ struct CodeSources {
   std::vector<std::vector<SourcePlace>> places;  // by block, by line of the block's code
 
   bool empty() const { return files.empty(); }
-  /// Of an instruction; without a line when there is no such instruction.
+  /// The place of an instruction; without a line when there is no such instruction.
   SourcePlace of(BlockId block, size_t instruction) const;
-  /// Of the first instruction of a block that has a line.
+  /// The place of the first instruction of the block that has a line.
   SourcePlace of(BlockId block) const;
 };
 
-/// `lines` are those of the image whose addresses `view` shows: the original or an output, whose
-/// debug information follows the code.
+/// `lines` belong to the image whose addresses `view` shows: the original, or an output whose debug
+/// information was updated with the code.
 CodeSources sources_of(const CodeView& view, const SourceLines& lines);
 
-/// Of an output without line tables, by the blocks of the original that its blocks run: all code of
-/// a block has the line with which the original block begins.
+/// For an output without line tables: by the original blocks that its blocks run. All code of a
+/// block gets the line with which the original block begins.
 CodeSources sources_of(const CodeView& output, const CodeView& original, const SourceLines& lines);
 
 /// "main.c:12"; empty: no line.
 std::string place_text(const CodeSources& sources, const SourcePlace& place);
-/// The same of an address of an image.
+/// The same for an address of an image.
 std::string place_text(const SourceLines& lines, uint64_t address);
-/// "main.c:12-15, list.h:40": all lines of a block. Of more than three files the first three.
+/// "main.c:12-15, list.h:40": all lines of a block. Of more than three files, only the first three.
 std::string lines_text(const CodeSources& sources, BlockId block);
 
 }  // namespace respike

@@ -19,7 +19,7 @@
 namespace respike {
 namespace {
 
-/// The text of an instruction of the input, with the input's numbers in the place of references.
+/// The text of an instruction of the input, with the input's numbers in place of references.
 std::string input_text(const Program& program, const Instruction& instruction) {
   if (instruction.origin == kNone)
     return program.machine->text.print(program.machine->branches.branch, 0);
@@ -34,7 +34,8 @@ std::string input_text(const Program& program, const Instruction& instruction) {
   return lines[lines.size() == program.map.groups().slots || slot == 0 ? slot : slot - 1].text;
 }
 
-/// The addresses of a program's procedures in the original image; 0: the original has no such one.
+/// The addresses of a program's procedures in the original image; 0: the original has no such
+/// procedure.
 using Addresses = std::function<uint64_t(ProcedureId)>;
 
 std::optional<CodeTarget> place_of(const CodeLocation& target, ProcedureId shown,
@@ -65,7 +66,7 @@ using Part = SplitProcedure::Part;
 struct RemovedKind {
   Removed HotColdRemoved::*removed;
   const char* reason;   // why an instruction was removed
-  const char* summary;  // what was removed, behind a number
+  const char* summary;  // what was removed, printed after a number
 };
 constexpr RemovedKind kRemovedKinds[] = {
     {&HotColdRemoved::partial_dead_code, "only cold code needs the result",
@@ -98,7 +99,7 @@ std::string removed_text(const HotColdRemoved& removed) {
   return text;
 }
 
-/// Why instructions were removed, by Instruction::origin.
+/// The reasons why instructions were removed, by Instruction::origin.
 std::unordered_map<uint32_t, std::string> removed_reasons(const HotColdRemoved& removed) {
   std::unordered_map<uint32_t, std::string> reasons;
   for (const RemovedKind& kind : kRemovedKinds)

@@ -14,15 +14,17 @@ namespace respike {
 /// The start of a block that an instruction refers to.
 struct CodeTarget {
   uint64_t procedure = 0;  // address in the original image
-  BlockId block = kNone;   // of the view that holds the instruction; kNone: of another procedure
+  BlockId block = kNone;   // block of the view that holds the instruction; kNone: of another
+                           // procedure
 };
 
 struct CodeLine {
   uint64_t address = 0;  // in the image; kAdded: the lifter added the instruction
   std::string text;      // as objdump prints it
   std::string target;    // what the instruction refers to: "memcpy", "main:3"; empty: nothing
-  std::optional<CodeTarget> place;  // the same, if it is the start of a block
-  std::string taken_out;            // why the hot part lacks the instruction; empty: it does not
+  std::optional<CodeTarget> place;  // the same, if the target is the start of a block
+  std::string taken_out;            // why the hot part lacks the instruction; empty: the hot part
+                                    // has it
   static constexpr uint64_t kAdded = ~uint64_t{0};
 };
 
@@ -41,7 +43,7 @@ struct CodeBlock {
   std::vector<CodeLine> lines;
 };
 
-/// Instructions that a block executed, at most 2^64 - 1.
+/// The number of instructions that a block executed, at most 2^64 - 1.
 uint64_t executed_instructions(const CodeBlock& block);
 
 struct CodeView {
@@ -53,15 +55,15 @@ struct CodeView {
   std::vector<CodeBlock> blocks;
 };
 
-/// A procedure of a lifted program, with the counts that the program has. Parts of instructions
+/// A procedure of a lifted program, with the program's counts. Parts of instructions
 /// (InstructionFacts::prefix) and pseudo-instructions have no lines.
 CodeView view_code(const Program& program, ProcedureId procedure);
 
-/// The procedure in an output, of which `procedure` is the number in the original, with the blocks
-/// of the original that each block runs. Throws Error when nothing leads to it.
+/// The procedure in an output, with the blocks of the original that each block runs. `procedure` is
+/// its number in the original. Throws Error when nothing leads to the procedure.
 CodeView view_rewritten_code(const RewrittenProgram& rewritten, ProcedureId procedure);
 
-/// Says in the view of an original procedure what became of its blocks and instructions.
+/// Marks in the view of an original procedure what became of its blocks and instructions.
 void mark_changes(CodeView& view, const RewrittenProgram& rewritten);
 
 /// "memcpy", "main:3", "return of main:3", "0x120000000".

@@ -1,7 +1,7 @@
 // Example: a loop with 3 blocks of 4 instructions, which is entered twice and turns 10 times each
 // time, has 20 turns, 2 entries, trip count 10, and executed up to 240 instructions. Only edges
 // that ran count, so that the handler of an exception that was never thrown leads into no loop.
-// Cycles that were entered at several places are no natural loops, and are not listed.
+// Cycles that were entered at several places are not natural loops, and are not listed.
 
 #include "views/hot_loops.h"
 

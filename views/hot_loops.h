@@ -1,5 +1,5 @@
 #pragma once
-// The loops of a program by what was executed in them.
+// The loops of a program, sorted by the instructions executed in them.
 
 #include <cstdint>
 #include <string>
@@ -17,15 +17,15 @@ struct HotLoop {
   uint64_t executed = 0;  // instructions in its blocks, inner loops included
   uint64_t turns = 0;     // executions of the header
   uint64_t entries = 0;
-  uint32_t depth = 1;   // 1: not inside of another loop
-  uint32_t blocks = 0;  // that ran, inner loops included
+  uint32_t depth = 1;   // 1: not inside another loop
+  uint32_t blocks = 0;  // blocks that ran, inner loops included
 
   double trip_count() const { return double(turns) / double(entries); }
   bool operator==(const HotLoop&) const = default;
 };
 
 struct HotLoops {
-  std::vector<HotLoop> loops;  // that ran, by procedure
+  std::vector<HotLoop> loops;  // loops that ran, by procedure
   uint64_t executed = 0;       // instructions of the whole program
 };
 

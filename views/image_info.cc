@@ -1,3 +1,10 @@
+// What `respike image info` shows of an image: the container's own facts (format, kind, build ID),
+// the machine, and the summary of the lifted program. A PE image also gets its linkage, which is
+// read from the file again.
+//
+// Example: an x86-64 program linked with -pie is "position-independent executable"; one linked with
+// -static and -no-pie is "static executable".
+
 #include "views/image_info.h"
 
 #include "optimizer/image/image.h"

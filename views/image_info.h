@@ -1,5 +1,5 @@
 #pragma once
-// What an image holds, and what of it is left alone.
+// What an image holds, and which parts of it are left alone.
 
 #include <optional>
 #include <string>

@@ -1,6 +1,6 @@
-// Example: a program of two procedures of 12 and 20 bytes, each one block, of which the second ran
-// seven times, has the pieces {0x120000400, 12, 0, "f", 0} and {0x12000040c, 20, 7, "g", 0}; what
-// runs lies in one line of 32 bytes, or in two.
+// Example: a program has two procedures of 12 and 20 bytes, one block each; the second ran seven
+// times. Its pieces are {0x120000400, 12, 0, "f", 0} and {0x12000040c, 20, 7, "g", 0}. The code
+// that runs is in one 32-byte line, or in two.
 
 #include "views/layout_view.h"
 
@@ -13,9 +13,10 @@
 namespace respike {
 namespace {
 
-/// Blocks of `unit` bytes in which something runs. The pieces are in the order of addresses.
+/// The number of aligned units of `unit` bytes in which code runs. The pieces are sorted by
+/// address.
 uint64_t touched_units(const std::vector<LayoutPiece>& pieces, uint64_t unit) {
-  uint64_t touched = 0, free = 0;  // units below `free` were counted, or are known not to be
+  uint64_t touched = 0, free = 0;  // units below `free` are done: counted, or known to be idle
   for (const LayoutPiece& piece : pieces) {
     if (piece.count == 0 || piece.size == 0) continue;
     const uint64_t first = std::max(free, piece.address / unit);

@@ -1,6 +1,6 @@
-// Example: `parse` executed 40 M of 100 M instructions in profile A; in profile B, of a newer build
-// that calls the procedure `parse_line`, 60 M of 150 M. Its row has both names, a change of 20 M,
-// and the shares 40% and 40%.
+// Example: `parse` executed 40 M of 100 M instructions in profile A. In profile B, of a newer build
+// in which the procedure is named `parse_line`, it executed 60 M of 150 M. Its row has both names,
+// a change of 20 M, and the shares 40% and 40%.
 
 #include "views/profile_differences.h"
 

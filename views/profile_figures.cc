@@ -1,5 +1,5 @@
-// Example: a profile of 120 procedures, of which 7 ran, has the figures 120, 7; its hottest
-// procedure comes first, and each of the procedure's blocks says where it goes on to.
+// Example: a profile of 120 procedures, 7 of which ran, has the figures 120 and 7. The hottest
+// procedure comes first, and the text of each of its blocks lists the block's successors.
 
 #include "views/profile_figures.h"
 

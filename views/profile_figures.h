@@ -21,9 +21,9 @@ struct ProfileFigures {
 };
 ProfileFigures figures_of(const Profile& profile);
 
-/// The procedures that `names` name, those that executed most first; without names all. A name is
-/// NAME, or NAME@ADDRESS when several procedures have the name. Throws Error, with the profile's
-/// `file`, for a name that no procedure has.
+/// The procedures that `names` name, or all if there are no names; the one that executed most comes
+/// first. A name is NAME, or NAME@ADDRESS when several procedures have the name. Throws Error, with
+/// the profile's `file`, for a name that no procedure has.
 std::vector<const ProcedureProfile*> hottest_first(const Profile& profile,
                                                    const std::vector<std::string>& names,
                                                    const std::string& file);
@@ -31,10 +31,10 @@ std::vector<const ProcedureProfile*> hottest_first(const Profile& profile,
 /// By address of the procedure.
 using ProcedureNames = std::map<uint64_t, std::string>;
 ProcedureNames names_by_address(const Profile& profile);
-/// The name of the procedure with an address; without one the address, or `none` for 0.
+/// The name of the procedure with an address; if it has none, the address, or `none` for address 0.
 std::string name_or_address(const ProcedureNames& names, uint64_t address, std::string_view none);
 
-/// By block, where it goes on to, with counts: "taken 4: 1,204, 5: 17", "calls memcpy, 3: 12".
+/// The successors of each block, with counts: "taken 4: 1,204, 5: 17", "calls memcpy, 3: 12".
 std::vector<std::string> ways_on(const ProcedureProfile& procedure, const ProcedureNames& names);
 
 /// "fall_through", "taken", "indirect", "landing_pad".

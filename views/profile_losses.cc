@@ -1,6 +1,6 @@
 // Example: `parse` executed 40% of the older build's instructions. The newer build has a `parse`
-// with another flow graph, in which blocks with three quarters of these instructions were found for
-// sure: a quarter is lost, because "flow graph changed".
+// with another flow graph, in which blocks with three quarters of these instructions were found
+// with certainty: a quarter is lost, because "flow graph changed".
 
 #include "views/profile_losses.h"
 
@@ -28,7 +28,7 @@ std::vector<ProfileLoss> losses(const Profile& before, const MatchResult& match)
 std::string loss_reason(const ProfileLoss& loss) {
   if (loss.lost() == 0) return {};
   if (loss.now == nullptr) return "not there";
-  // Blocks of the same graph are paired one by one, so that only their code can differ.
+  // Blocks of equal graphs are paired one by one, so only their code can differ.
   return loss.now->signature != loss.before->signature ? "flow graph changed"
                                                        : "instructions changed";
 }

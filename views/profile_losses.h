@@ -1,5 +1,5 @@
 #pragma once
-// What of a profile was lost when the profile was carried over to another build.
+// What a profile lost when it was carried over to another build.
 
 #include <string>
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace respike {
 
-/// A procedure of the older profile: its executed instructions, and how many found no sure place.
+/// A procedure of the older profile: its executed instructions, and how many of them found no
+/// certain place.
 struct ProfileLoss {
   const ProcedureProfile* before = nullptr;
   const ProcedureProfile* now = nullptr;  // its partner; nullptr: none
@@ -20,7 +21,7 @@ struct ProfileLoss {
 /// All procedures that ran, sorted by lost(), the largest first. The losses refer to both profiles.
 std::vector<ProfileLoss> losses(const Profile& before, const MatchResult& match);
 
-/// Why something was lost: "not there", "flow graph changed", "instructions changed"; empty:
+/// Why a procedure lost counts: "not there", "flow graph changed", "instructions changed"; empty:
 /// nothing was lost.
 std::string loss_reason(const ProfileLoss& loss);
 

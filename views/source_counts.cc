@@ -1,7 +1,7 @@
-// The row of a line table is the line of all instructions up to the next row (source_lines.h); each
-// executed block gives its count to the lines of its instructions.
+// A row of a line table gives the line of all instructions up to the next row (source_lines.h).
+// Each executed block adds its count to the lines of its instructions.
 //
-// Example: a loop "for (...) sum += a[i];" of one line has a block that ran 4 times and a block
+// Example: the loop "for (...) sum += a[i];" on one line has a block that ran 4 times and a block
 // that ran 1,000 times: the line's count is 1,000.
 
 #include "views/source_counts.h"

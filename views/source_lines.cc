@@ -1,9 +1,9 @@
-// Line tables are read by LLVM. A row of a table is the line of all instructions up to the next
+// Line tables are read by LLVM. A row of a table gives the line of all instructions up to the next
 // row. Example: the rows "0x1040: main.c:3" and "0x1048: main.c:4" make the range [0x1040, 0x1048)
 // of line 3.
 //
 // Linkers that drop a procedure leave its rows in the table, mostly at address 0. Sequences of rows
-// that start outside of executable sections are left out: else they would claim code of others.
+// that start outside executable sections are left out: they would claim code of other procedures.
 
 #include "views/source_lines.h"
 

@@ -9,7 +9,7 @@
 
 namespace respike {
 
-/// Code of one line, up to the next row of a table.
+/// Code of one line: the range from one row of a table to the next.
 struct LineRange {
   uint64_t start = 0, end = 0;  // addresses in the image
   uint32_t file = 0;            // index of SourceLines::files()
@@ -26,7 +26,7 @@ class SourceLines {
   const std::vector<LineRange>& ranges() const { return ranges_; }  // by start
   /// Paths as the compiler wrote them, made absolute by the compiler's folder.
   const std::vector<std::string>& files() const { return files_; }
-  /// The row of an address; nullptr: there is none. Binary search.
+  /// The row of an address; nullptr: no row covers it. Binary search.
   const LineRange* find(uint64_t address) const;
 
  private:

@@ -1,6 +1,6 @@
-// Example: a difference in an image that an older Respike made is "... has another procedure at
-// 0x120001000; an older Respike made the image, which may have taken steps that this one cannot
-// follow".
+// Example: the message for a difference in an image that an older Respike made is "... has another
+// procedure at 0x120001000; an older Respike made the image, which may have taken steps that this
+// one cannot follow".
 
 #include "views/verification.h"
 
@@ -16,7 +16,7 @@ namespace respike {
 namespace {
 
 /// A hint for the message when another Respike made the image: that Respike may take steps that
-/// this one does not undo before comparing, so a difference need not be an error.
+/// this one does not undo before comparing, so a difference need not be a mistake.
 std::string made_by_another(const Image& before, const Image& image) {
   const auto note = read_provenance(image);
   if (!note || note->type != NoteType::rewritten || note->fingerprint == kFingerprint ||
@@ -30,8 +30,8 @@ std::string made_by_another(const Image& before, const Image& image) {
 
 /// Throws Error when the comparison reached less than half of the blocks. It does not reach dead
 /// code, to which no entry, symbol, word of data or branch leads: at most 3% of real programs. The
-/// share depends on the input alone: the comparison reaches what is reachable in the input, or ends
-/// with a difference.
+/// share depends only on the input: the comparison reaches all code that is reachable in the input,
+/// or ends with a difference.
 void require_coverage(const CompareCounts& counts, const std::string& path) {
   if (counts.blocks_reached < counts.blocks / 2)
     throw Error(

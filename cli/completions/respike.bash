@@ -1,4 +1,5 @@
-# bash completion of respike. `respike complete` knows what may stand where the cursor is; this file asks.
+# bash completion of respike. `respike complete` says what may stand at the cursor; this file calls
+# it.
 
 # A word as the user means it: without backslashes and quotes.
 _respike_unquoted()

@@ -1,16 +1,18 @@
 // Loads a static program in ECOFF for Alpha and starts it: a Linux program for Alpha, for an
 // emulator.
 //
-// It does what the system does: maps the sections of the image, and enters it with the arguments,
-// the environment and the auxiliary vector on the stack. System calls are Linux's, which took the
-// numbers of OSF/1 for the oldest ones. The loader itself lies elsewhere (see CMakeLists.txt).
+// It does the system's work: it maps the sections of the image, and enters the image with the
+// arguments, the environment and the auxiliary vector on the stack. System calls are those of
+// Linux, whose oldest calls have the numbers of OSF/1. The loader itself is at other addresses (see
+// CMakeLists.txt).
 //
 // Example: "loader lua.ecoff script.lua" enters lua.ecoff with the arguments "lua.ecoff",
 // "script.lua".
 //
-// Sections count, not the sizes in the optional header: `objcopy` puts other contents into the last
-// page of the data, which would be the start of .bss then. Text is mapped from the file, so that
-// whoever watches the process knows which image an instruction is from; other sections are copied.
+// The loader uses the sections, not the sizes in the optional header: `objcopy` puts other contents
+// into the last page of the data, which would then be the start of .bss. Text is mapped from the
+// file, so that an observer of the process can see from which image an instruction comes; other
+// sections are copied.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -91,8 +93,8 @@ static int is_loaded(const uint8_t* section) {
   return number(section + 24, 8) != 0 && (number(section + 60, 4) & kExtended) != kComment;
 }
 
-/// Maps the sections in front of the data, where all of them have one distance between address and
-/// offset; an empty range: they have not.
+/// Maps the sections before the data, if all of them have the same distance between address and
+/// offset; empty range: they have not.
 static struct range map_text(const struct mapped_file* file, uint64_t sections,
                              uint64_t data_start) {
   const struct range none = {0};
@@ -117,7 +119,7 @@ static struct range map_text(const struct mapped_file* file, uint64_t sections,
   return (struct range){start, end};
 }
 
-/// Maps the image; the address of its entry.
+/// Maps the image; returns the address of its entry.
 static uint64_t load_image(const struct mapped_file* file) {
   const uint8_t* h = file->bytes;
   if (number(h, 2) != kAlpha) fail("this is no ECOFF file for Alpha");
@@ -158,7 +160,7 @@ struct pair {
 enum { kLast = 0, kProgramHeaders = 3, kHeaderSize = 4, kHeaderCount = 5, kEntry = 9 };
 
 /// Enters the image with the stack as the system makes it. The words of the loader's own stack are
-/// copied: only the program headers of the auxiliary vector are another program's.
+/// copied: only the auxiliary vector's entries for program headers are replaced.
 static void enter(uint64_t entry, int count, char** arguments) {
   extern char** environ;
   unsigned variables = 0, pairs = 0;

@@ -23,10 +23,10 @@ namespace respike::emulator::ia64 {
 struct Process;
 struct Thread;
 
-/// Added to the CFM in the key of a block whose instructions look at NaT bits.
+/// Added to the CFM in the key of a block whose instructions check NaT bits.
 constexpr uint64_t kNatKey = uint64_t{1} << 63;
 
-/// An instruction as general handlers execute it: registers are physical numbers.
+/// An instruction for general handlers: registers are physical numbers.
 struct GeneralInstruction {
   respike::ia64::Slot slot;
   uint64_t ip = 0;    ///< bundle and slot
@@ -55,7 +55,7 @@ struct Block {
 
 class BlockCache {
  public:
-  /// The first operation of the block with this address and key, translated when needed.
+  /// The first operation of the block with this address and key, translated if needed.
   const MicroOp* find(Thread& thread, uint64_t ip, uint64_t key);
   /// Makes a branch that left the translated code lead to `target` from now on.
   static void link(MicroOp* branch, const MicroOp* target);
@@ -64,8 +64,8 @@ class BlockCache {
   /// The block that starts with an operation.
   const Block* starting_with(const MicroOp* op) const;
 
-  /// Takes back the counts of the instructions behind `op` in its segment, which did not run after
-  /// all. `feed`: the feed of the model, or null.
+  /// Takes back the counts of the instructions after `op` in its segment, which did not run.
+  /// `feed`: the feed of the model, or null.
   void uncount(const MicroOp* op, ThreadFeed* feed);
 
   /// Forgets all blocks, but keeps counts.
@@ -96,7 +96,7 @@ class BlockCache {
   std::deque<Count> counts_;
 };
 
-/// The address and slot `slots` slots behind `ip`.
+/// The address and slot that is `slots` slots after `ip`.
 constexpr uint64_t advance_slots(uint64_t ip, uint64_t slots) {
   const uint64_t place = (ip & 3) + slots;
   return (ip & ~uint64_t{15}) + place / 3 * 16 + place % 3;

@@ -10,15 +10,16 @@
 //   ADDRESS SLOT COUNT
 //   end
 //
-// `map`: an executable mapping of a file, as it is at the end; START to ADDRESS are hexadecimal.
-// `slots`: the sum of all counts of the part. Then follows a line for each executed slot, in the
-// order of addresses, such as `2000000000000450 0 17`: slot 0 of that bundle began 17 times.
+// `map`: an executable mapping of a file at the end of the process; START to ADDRESS are
+// hexadecimal. `slots`: the sum of all counts of the part. Then follows a line for each executed
+// slot, in the order of addresses, such as `2000000000000450 0 17`: slot 0 of that bundle began 17
+// times.
 //
-// A slot counts whenever it begins, whether its predicate holds or not. A slot that faults counts,
+// A slot counts whenever it begins, whether or not its predicate holds. A slot that faults counts,
 // and counts again when it is repeated; so does a break whose system call is restarted. A long
 // instruction counts in slot 1 and in slot 2. The counts of all threads of a process are added up.
-// A forked child begins with 0 and has its own part; so has a program that exec starts. Slots that
-// a process executes between vfork and exec belong to the child. Code that was unmapped keeps its
+// A forked child begins with 0 and has its own part, like a program that exec starts. Slots that a
+// process executes between vfork and exec belong to the child. Code that was unmapped keeps its
 // counts, but has no `map` line.
 
 #include "emulators/ia64/counts.h"
@@ -39,7 +40,7 @@ namespace respike::emulator::ia64 {
 
 namespace {
 
-/// Makes all other threads park, so that their counts stand still.
+/// Parks all other threads, so that their counts do not change.
 void stop_others(Thread& thread) {
   Process& process = thread.process;
   std::vector<Thread*> others;
@@ -50,7 +51,7 @@ void stop_others(Thread& thread) {
       if (other != &thread) others.push_back(other);
     }
   }
-  // A thread that has just ended is no longer in the list; its counts have been collected then.
+  // A thread that has just ended is no longer in the list; by then its counts have been collected.
   for (int round = 0; round < 2000; ++round) {
     bool waiting = false;
     std::lock_guard guard(process.threads_lock);

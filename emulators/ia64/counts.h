@@ -8,7 +8,7 @@ namespace respike::emulator::ia64 {
 /// Adds a thread's counts to the process's and sets them to 0.
 void collect_counts(Thread& thread);
 
-/// Ends counting: stops the other threads, and appends what the process has executed to the file.
+/// Ends counting: stops the other threads, and appends the counts of the process to the file.
 void finish_counts(Thread& thread);
 
 /// In a forked child: sets all counts to 0.

@@ -7,8 +7,7 @@
 //
 // Predicates are bytes: a test of a predicate is one comparison with memory. p0 is always 1; writes
 // to p0 go to `pr[64]`. Rotation is resolved when instructions are translated, so `pr`, `fr` and
-// `frame` are indexed by physical numbers; code outside of blocks maps numbers by CFM's rename
-// bases.
+// `frame` are indexed by physical numbers; code outside blocks maps numbers by CFM's rename bases.
 
 #include <cstdint>
 
@@ -35,7 +34,7 @@ struct GuestFault {
 
 /// An entry of the advanced load address table. Hardware compares the addresses of stores with the
 /// entry. The emulator instead remembers the loaded bytes and compares them with memory at the
-/// check: if the bytes are equal, no store matters.
+/// check: if they are equal, stores in between do not matter.
 struct AdvancedLoad {
   uint64_t address = 0;
   uint64_t low = 0, high = 0;
@@ -43,7 +42,7 @@ struct AdvancedLoad {
   const uint64_t* frame = nullptr;  ///< of a stacked register: its frame
 };
 
-/// An entry of the direct-mapped table of blocks in which returns and indirect branches look.
+/// An entry of the direct-mapped table of blocks for returns and indirect branches.
 struct JumpEntry {
   uint64_t ip = 1, key = 0;
   const MicroOp* op = nullptr;

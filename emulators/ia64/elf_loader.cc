@@ -1,12 +1,11 @@
-// Puts ELF images into memory, and builds the stack that a program finds.
+// Puts ELF images into memory, and builds the initial stack of a program.
 //
-// Segments are mapped as Linux does: whole pages of the file, the rest of the last page zero,
-// memory beyond the file anonymous. An interpreter is looked for below the sysroot.
-// Position-independent programs go to 0x2000000800000000, interpreters where mmap puts mappings.
-// Stack and register stack lie near the end of the window of region 3, where Linux has them;
-// RLIMIT_STACK is the size of each. Example: a segment of 0x5000 bytes in the file and 0x9000 in
-// memory is two pages of 16 KB of the file, the second with zeros from 0x5000 on, and an anonymous
-// page.
+// Segments are mapped as in Linux: whole pages of the file, the rest of the last page zero, memory
+// beyond the file anonymous. An interpreter is searched for below the sysroot. Position-independent
+// programs go to 0x2000000800000000, interpreters where mmap puts mappings. Stack and register
+// stack are near the end of the window of region 3, as in Linux; RLIMIT_STACK is the size of each.
+// Example: a segment of 0x5000 bytes in the file and 0x9000 in memory is two pages of 16 KB of the
+// file, the second with zeros from 0x5000 on, and an anonymous page.
 //
 // A program starts with sp 16 bytes below argc, its register stack empty, gp unset (its first code
 // computes it), and r8 to r11 zero. There is no AT_SYSINFO: the C library then uses break for
@@ -108,7 +107,7 @@ struct Loaded {
   std::string interpreter;
 };
 
-/// Checks that a segment can be mapped, and lies in its file.
+/// Checks that a segment can be mapped, and is inside its file.
 void check_segment(const File& file, const Segment& p) {
   if (p.file_size > p.memory_size || p.offset > file.size() ||
       p.file_size > file.size() - p.offset) {
@@ -159,8 +158,8 @@ std::string read_interpreter(const File& file, const Segment& p) {
   return path;
 }
 
-/// Refuses libraries, which have no place to start at: their entry is 0, is the ELF header, or lies
-/// in no segment.
+/// Refuses libraries, which have no entry: their entry address is 0, is the ELF header, or is in no
+/// segment.
 void require_entry(const File& file, const Headers& headers) {
   const uint64_t entry = headers.file.entry;
   for (const Segment& p : headers.segments) {
@@ -186,7 +185,7 @@ Loaded load(GuestMemory& memory, const File& file, const std::string& name, bool
   if (lowest >= highest) file.refuse("damaged: nothing to load");
   require_entry(file, headers);
   if (headers.file.can_be_moved) {
-    // If the image was linked to an address, data lies in another region; else behind the text.
+    // If the image was linked to an address, data is in another region; else after the text.
     if (highest - lowest > kWindow) file.refuse("a position-independent image that spans regions");
     const int64_t place = memory.map(is_program ? kPieBase : 0, highest - lowest, PROT_NONE,
                                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

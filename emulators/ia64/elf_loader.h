@@ -9,7 +9,8 @@
 
 namespace respike::emulator::ia64 {
 
-/// The file exists, but is no program for this machine. A file that cannot be found is an Error.
+/// The file exists, but is not a program for this machine. For a file that cannot be found Error is
+/// thrown.
 struct NotExecutable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,5 +1,5 @@
-// Derives from the rows of the instruction set which handler executes an instruction, and what a
-// comparison means.
+// Derives from the rows of the instruction set the handler of each instruction, and the meaning of
+// comparisons.
 //
 // The names of comparisons say everything: cmp4.lt.or.andcm compares 32 bits for less than and
 // combines as or.andcm. A table of 88 opcodes would only repeat the names.

@@ -11,7 +11,7 @@
 // Example: for x = 1.0, entry 0 is 2 / (1 + 0.5 / 256) - 1 in units of 2^-10, rounded: 1020. So the
 // reciprocal starts as 2044 / 2048, about 0.998.
 //
-// Special operands have their IEEE quotient or root as result, with predicate 0. So do operands
+// Special operands have their IEEE quotient or root as result, with predicate 0. So have operands
 // whose exponents would take the steps of refinement out of the register format: there the
 // processor asks the operating system for help (SWA fault), which delivers the quotient or root
 // itself (Intel, Itanium Processor Floating-point Software Assistance, 245415-001, section 5.1; the
@@ -22,9 +22,9 @@
 //   e_b <= emin - 2,  e_b >= emax - 2,  e_a - e_b >= emax,  e_a - e_b <= emin + 1,
 //   e_a <= emin + N - 1
 //
-// For roots only the last condition counts. Programs meet these conditions only with exponents of
-// 17 bits. Lanes get no help: beyond these limits, predicate 0 tells software to divide one lane at
-// a time.
+// For roots only the last condition applies. Programs meet these conditions only with exponents of
+// 17 bits. Lanes get no assistance: beyond these limits, predicate 0 makes software divide one lane
+// at a time.
 
 #include "emulators/ia64/floating_approximation.h"
 
@@ -154,8 +154,7 @@ bool root_screened(const Operand& a, Outcome& outcome) {
   return true;
 }
 
-/// 1 for a plain number whose exponent is far from all limits, whatever the other operand is; else
-/// 0.
+/// 1 for a plain number whose exponent is far from all limits, for any other operand; else 0.
 uint64_t is_everyday(const FloatingRegister& f) {
   return is_plain(f) & (f.exponent() - 0x9000 < 0xe000);
 }

@@ -3,7 +3,7 @@
 // The general way is integers: the product of two significands is one host multiplication, the sum
 // is formed in 192 bits (floating_core.h), and the result is rounded once, which also gives all
 // flags. The 64-bit significands and 17-bit exponents of division sequences need this way. Where
-// the host's own instruction suffices for single and double precision, that instruction is used
+// the host's own instruction is enough for single and double precision, it is used
 // (floating_host.h).
 //
 // Most operands are plain: nonzero numbers with integer bit, nothing special. A few operations on
@@ -18,7 +18,7 @@
 // overflow gives infinity or the largest number; disabled underflow gives the denormalized result
 // rounded once, or zero with ftz. If the exception is enabled, both deliver the rounded result with
 // its exponent modulo 2^17. Unnormal operands and denormal results, for which the hardware asks the
-// operating system (software assistance), are computed here like others.
+// operating system (software assistance), are computed here like other values.
 
 #include "emulators/ia64/floating_arithmetic.h"
 
@@ -310,7 +310,7 @@ Order order_of(const Operand& a, const Operand& b) {
   return Order::equal;
 }
 
-/// Branch-free: no processor predicts the outcome of comparisons of data.
+/// Without branches: no processor can predict the outcome of comparisons of data.
 Order order_of_plain(const FloatingRegister& a, const FloatingRegister& b) {
   const auto key = [](const FloatingRegister& f) {
     return static_cast<Uint128>(f.sign_exponent & kExponentMask) << 64 | f.significand;
@@ -328,7 +328,7 @@ bool satisfies(Order order, FloatingRelation relation) {
   return kHolds[static_cast<int>(relation)] >> static_cast<int>(order) & 1;
 }
 
-/// lt, le and their negations signal with any NaN, the other relations with signalling NaNs only.
+/// lt, le and their negations signal with any NaN, the other relations only with signalling NaNs.
 bool signals(FloatingRelation relation) {
   return relation == FloatingRelation::lt || relation == FloatingRelation::le ||
          relation == FloatingRelation::nlt || relation == FloatingRelation::nle;

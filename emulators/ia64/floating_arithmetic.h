@@ -42,11 +42,11 @@ FloatingInterruption fnorm(FloatingRegister& result, Precision precision, unsign
                            const FloatingRegister& f3, uint64_t& fpsr);
 
 /// frel of fcmp and of fpcmp. The assembler's gt and ge are lt and le with operands exchanged. fcmp
-/// encodes the first four relations only and exchanges its predicates for the others.
+/// encodes only the first four relations, and exchanges its predicates for the others.
 enum class FloatingRelation : uint8_t { eq, lt, le, unord, neq, nlt, nle, ord };
 
 /// Sets `holds` to whether the relation holds. If an operand is NaTVal, fcmp clears both target
-/// predicates; `holds` is then false, and the caller has to look for NaTVal.
+/// predicates; `holds` is then false, and the caller has to check for NaTVal.
 FloatingInterruption fcmp(bool& holds, FloatingRelation relation, unsigned sf,
                           const FloatingRegister& f2, const FloatingRegister& f3, uint64_t& fpsr);
 

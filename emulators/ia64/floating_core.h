@@ -1,10 +1,10 @@
 #pragma once
-// Inside of the floating-point library: operands taken apart, exact results, rounding once.
+// Internal to the floating-point library: decomposed operands, exact results, a single rounding.
 //
 // An exact result is a sign, an exponent and 128 bits of significand. The last bit of the
 // significand is "sticky": it also says whether anything nonzero follows. Rounding needs at most 64
-// bits, the bit after them, and whether nonzero bits follow; so 128 bits suffice as long as lost
-// bits lie below bit 62. Everything is inline: fma spends about a third of its time in round().
+// bits, the bit after them, and whether nonzero bits follow; so 128 bits are enough as long as lost
+// bits are below bit 62. Everything is inline: fma spends about a third of its time in round().
 
 #include "emulators/ia64/floating_arithmetic.h"
 
@@ -69,7 +69,7 @@ struct Outcome {
 // --- operands -------------------------------------------------------------------------------
 
 /// 1 for a register with integer bit set and an exponent field of 1 to 0x1fffe: nothing to
-/// normalize, nothing special. Else 0. A number instead of a bool, so that `&` joins several
+/// normalize, nothing special. Else 0. A number instead of a bool, so that `&` combines several
 /// without branches.
 inline uint64_t is_plain(const FloatingRegister& f) {
   return (f.significand >> 63) & (((f.sign_exponent + 1) & kExponentMask) > 1);

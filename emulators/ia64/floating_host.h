@@ -1,15 +1,15 @@
 #pragma once
-// Inside of the floating-point library: multiply-add by the host's own instruction, where that is
+// Internal to the floating-point library: multiply-add by the host's own instruction, where that is
 // exact.
 //
 // The host rounds to single and double precision as IA-64 does, but cannot report flags cheaply.
 // Flags are sticky, however: once a program has seen an inexact result, as any program that
-// computes soon does, another inexact result changes no flag. So the host's result is all that is
-// needed if operands and result are normal numbers of the format, rounding is to nearest, and the
-// inexact flag is set.
+// computes soon does, another inexact result changes no flag. So the host's result is enough if
+// operands and result are normal numbers of the format, rounding is to nearest, and the inexact
+// flag is set.
 //
 // A result with the smallest normal exponent may have been tiny before the host rounded it, and a
-// zero may be an underflow: such results take the integer way.
+// zero may be an underflow: such results are computed with integers.
 
 #include <bit>
 #include <optional>
@@ -52,7 +52,7 @@ uint64_t fits(const FloatingRegister& f) {
          (f.exponent() - Host::kField - 1 < Host::kInfinite - 1);
 }
 
-/// The host's number in a register that fits.
+/// The host's number in a register for which fits() holds.
 template <typename Number>
 Number to_host(const FloatingRegister& f, bool negate) {
   using Host = HostFormat<Number>;
@@ -75,7 +75,7 @@ bool from_host(Number x, FloatingRegister& result) {
   return true;
 }
 
-/// Returns false, without effect, if the integer way has to be taken.
+/// Returns false, without effect, if the result has to be computed with integers.
 template <typename Number>
 [[gnu::target("fma")]] bool multiply_add_on_host(FloatingRegister& result,
                                                  const FloatingRegister& f3,

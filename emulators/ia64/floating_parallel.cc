@@ -3,11 +3,11 @@
 //
 // Both conversions are exact: single-precision numbers have a register form, and results that are
 // rounded to single precision have a single form. Only enabled overflow and underflow traps deliver
-// exponents outside of single precision; these are taken modulo 2^8 (SDM 1, section 5.4.2). A NaN
-// from an operand keeps its 23 bits.
+// exponents outside single precision; these are taken modulo 2^8 (SDM 1, section 5.4.2). A NaN from
+// an operand keeps its 23 bits.
 //
-// Both lanes are computed before anything is written, since a fault in one lane leaves the other
-// lane unwritten, too.
+// Both lanes are computed before anything is written, since a fault in one lane also leaves the
+// other lane unwritten.
 
 #include "emulators/ia64/floating_parallel.h"
 

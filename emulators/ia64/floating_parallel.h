@@ -1,11 +1,11 @@
 #pragma once
 // Parallel floating-point: the same operation on both single-precision numbers of a significand.
 //
-// Conventions are those of floating_arithmetic.h. Results are rounded to single precision whatever
-// pc and wre of the status field say; rc and ftz of the status field count. An exception of either
-// lane faults or traps the instruction; the ISR code says which lane. As parallel operands, f0 is
-// two zeros and f1 is -0.0 and 0.0 (SDM 1, section 5.1.3), so only the rule of f0 as addend
-// remains: fpmpy and fpnmpy.
+// Conventions are those of floating_arithmetic.h. Results are rounded to single precision: pc and
+// wre of the status field are ignored, rc and ftz are used. An exception of either lane faults or
+// traps the instruction; the ISR code says which lane. As parallel operands, f0 is two zeros and f1
+// is -0.0 and 0.0 (SDM 1, section 5.1.3), so only the rule of f0 as addend remains: fpmpy and
+// fpnmpy.
 //
 // Sources: SDM 1, sections 5.3 to 5.5; SDM 3, the instructions' pages.
 

@@ -2,7 +2,7 @@
 //
 // Memory formats. A load changes only the bias of a normal number's exponent. A number that IEEE
 // encodes with exponent zero keeps its fraction and gets the format's smallest exponent, so that
-// its integer bit is 0 and its value is right. Stores do the reverse without looking at the value:
+// its integer bit is 0 and its value is right. Stores do the reverse without checking the value:
 // the exponent field is 0 if the integer bit is 0, else the register's exponent without its middle
 // bits (SDM 1, figures 5-4 to 5-7).
 //

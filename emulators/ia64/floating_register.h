@@ -84,7 +84,7 @@ constexpr uint64_t to_exponent(const FloatingRegister& f) {
   return f.sign_exponent;
 }
 
-/// The lanes of a parallel operand in register format: the right one is bits 31:0.
+/// The lanes of a parallel operand in register format: the right lane is bits 31:0.
 inline FloatingRegister right_lane(const FloatingRegister& f) {
   return from_single(static_cast<uint32_t>(f.significand));
 }
@@ -107,8 +107,8 @@ enum FloatingClass : uint32_t {
   kClassNat = 0x100,
 };
 
-/// Says whether the operand is in one of the classes. If the operand is NaTVal and `classes` lacks
-/// kClassNat, fclass clears both target predicates instead: the caller has to look for this.
+/// Whether the operand is in one of the classes. If the operand is NaTVal and `classes` lacks
+/// kClassNat, fclass clears both target predicates instead: the caller has to check for this.
 bool fclass(const FloatingRegister& f, uint32_t classes);
 
 /// Infinities and NaNs without integer bit.

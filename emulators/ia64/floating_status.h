@@ -13,8 +13,9 @@
 
 namespace respike::emulator::ia64 {
 
-/// FPSR as Linux starts programs with: all exceptions disabled, sf0 rounds to double-extended, sf1
-/// also has the widest range (linux/arch/ia64/include/asm/fpu.h, FPSR_DEFAULT).
+/// The FPSR with which Linux starts programs: all exceptions disabled, sf0 rounds to
+/// double-extended, sf1 also has the widest range (linux/arch/ia64/include/asm/fpu.h,
+/// FPSR_DEFAULT).
 inline constexpr uint64_t kInitialFpsr = 0x0009804c0270033f;
 
 /// Exceptions, as bits of `traps` and of the flags of a status field.
@@ -64,7 +65,7 @@ inline void raise_flags(uint64_t& fpsr, unsigned sf, uint32_t flags) {
 ///   fault:  3 SWA  2 Z  1 D  0 V     (scalar, or left lane), bits 7:4 the right lane's
 ///   trap:   14 fpa  13 I  12 U  11 O (scalar, or left lane), bits 10:7 the right lane's
 ///
-/// Software assistance (SWA) is never asked for. The signal is SIGFPE; its code follows from the
+/// Software assistance (SWA) is never requested. The signal is SIGFPE; its code follows from the
 /// bits: V is FPE_FLTINV, D and Z FPE_FLTDIV, O FPE_FLTOVF, U FPE_FLTUND, I FPE_FLTRES.
 using FloatingInterruption = uint32_t;
 inline constexpr FloatingInterruption kFloatingTrap = 1u << 16;
@@ -84,8 +85,7 @@ inline bool fsetc(uint64_t& fpsr, unsigned sf, unsigned amask7, unsigned omask7)
   return true;
 }
 
-/// fchkf.sf: says whether to branch: sf has a flag that sf0 lacks, or a flag whose exception is
-/// enabled.
+/// fchkf.sf: whether to branch: sf has a flag that sf0 lacks, or a flag whose exception is enabled.
 inline bool fchkf(uint64_t fpsr, unsigned sf) {
   const uint32_t flags = status_field(fpsr, sf).flags();
   return flags & ~(status_field(fpsr, 0).flags() & static_cast<uint32_t>(fpsr) & 0x3f);

@@ -81,7 +81,7 @@ constexpr uint64_t skip_registers(uint64_t address, int64_t count) {
   if (count < 0) delta -= 62;
   return address + static_cast<uint64_t>(count + delta / 63) * 8;
 }
-/// How many registers lie between two addresses.
+/// The number of registers between two addresses.
 constexpr uint64_t registers_between(uint64_t from, uint64_t to) {
   const uint64_t words = (to - from) >> 3;
   return words - (backing_slot(from) + words) / 64;

@@ -1,6 +1,6 @@
 // Branches in full, and the checks that branch to recovery code.
 //
-// Each function sets cpu.ip to the next instruction to execute, whose block the loop then looks up.
+// Each function sets cpu.ip to the next instruction to execute, the loop then looks up its block.
 // Branches test their predicates here, since loop branches use predicates as operands. Source: SDM
 // 3, br, chk; SDM 1, section 4.5.
 
@@ -27,13 +27,13 @@ bool same_as_loaded(Cpu& cpu, AdvancedLoad& entry, bool clear) {
   return low == before.low && high == before.high;
 }
 
-/// Says whether the entry belongs to this frame, not to a register of another frame with this
-/// number.
+/// Whether the entry belongs to this frame, not to a register with the same number in another
+/// frame.
 bool own_entry(const Cpu& cpu, unsigned number) {
   return number < 32 || cpu.alat_general[number].frame == cpu.frame;
 }
 
-/// Says whether a check branches to its recovery code.
+/// Whether a check branches to its recovery code.
 bool check_fails(Cpu& cpu, const Slot& s) {
   switch (s.op) {
     case Op::chk_s_i:
@@ -78,7 +78,7 @@ void rotate(Cpu& cpu) {
   cpu.cfm = FrameMarker{cpu.cfm}.rotate().bits;
 }
 
-/// A step of br.ctop or br.cexit; says whether the loop goes on.
+/// A step of br.ctop or br.cexit; returns whether the loop continues.
 bool counted_step(Cpu& cpu, uint8_t& p63) {
   const bool goes_on = cpu.lc != 0 || cpu.ec > 1;
   p63 = cpu.lc != 0;
@@ -92,7 +92,7 @@ bool counted_step(Cpu& cpu, uint8_t& p63) {
   return goes_on;
 }
 
-/// A step of br.wtop or br.wexit; says whether the loop goes on.
+/// A step of br.wtop or br.wexit; returns whether the loop continues.
 bool while_step(Cpu& cpu, bool condition, uint8_t& p63) {
   const bool goes_on = condition || cpu.ec > 1;
   p63 = 0;

@@ -1,4 +1,4 @@
-// Floating-point instructions: which function of the arithmetic executes which instruction.
+// Floating-point instructions: the arithmetic function that executes each instruction.
 //
 // A fault or trap that the status register enables becomes SIGFPE. A trap comes after the result
 // has been written, but SIGFPE reports the address of the trapping instruction, as for a fault:
@@ -32,7 +32,7 @@ int signal_code(FloatingInterruption interruption) {
   return FPE_FLTDIV;
 }
 
-/// The register of a field. The field may hold something else; then no caller reads the register.
+/// The register of a field. If the field holds something else, no caller reads the register.
 F& field(Cpu& cpu, uint8_t number) {
   return cpu.fr[number & 127];
 }
@@ -41,7 +41,7 @@ void check(Cpu& cpu, FloatingInterruption interruption) {
   if (__builtin_expect(interruption != 0, 0)) raise_floating(cpu, interruption);
 }
 
-/// f1 = f3 * f4 + f2 and its relatives; a multiplication if the addend is f0.
+/// f1 = f3 * f4 + f2 and its variants; a multiplication if the addend is f0.
 std::optional<FloatingInterruption> multiply_add(Cpu& cpu, const Slot& s, unsigned sf) {
   using enum Precision;
   F& result = field(cpu, s.a);
@@ -273,7 +273,7 @@ bool compare(Cpu& cpu, const Slot& s, unsigned sf) {
   return true;
 }
 
-/// frcpa and its like, which clear p2 if the predicate is 0.
+/// frcpa and similar instructions, which clear p2 if the predicate is 0.
 bool approximate(Cpu& cpu, const Slot& s, unsigned sf) {
   F& r = field(cpu, s.a);
   const F &b = field(cpu, s.b), &c = field(cpu, s.c);

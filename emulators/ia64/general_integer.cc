@@ -213,7 +213,8 @@ void execute_integer(Cpu& cpu, const GeneralInstruction& instruction) {
   finish(cpu, s.a, row->compute(s, b, c), nat);
 }
 
-/// Writes the targets as the type of the comparison says. Number kNoPredicate stands for target p0.
+/// Writes the targets according to the type of the comparison. Number kNoPredicate stands for
+/// target p0.
 static void set_targets(Cpu& cpu, const Slot& s, CompareKind::Type type, bool nat, bool holds) {
   const uint8_t p1 = s.a == 0 ? kNoPredicate : s.a, p2 = s.d == 0 ? kNoPredicate : s.d;
   using T = CompareKind::Type;

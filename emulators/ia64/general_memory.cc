@@ -1,12 +1,12 @@
 // Loads, stores, semaphores and moves between the register files, in full.
 //
-// Speculation. A speculative load gives a NaT instead of a fault if its address is NaT or nothing
-// may be read there (all deferrable exceptions are deferred, as Linux sets DCR). An advanced load
-// remembers in the ALAT the bytes it read; chk.a compares the entry with memory (cpu.h says why
-// this is as good as watching stores). The table has one entry for each register number. An entry
-// of a stacked register names its frame; a check in another frame is a miss, which the architecture
-// always allows. Example: `ld8.s r8 = [r0]` gives a NaT, and `chk.s` of r8 branches to the recovery
-// code; `ld8 r8 = [r0]` is a SIGSEGV.
+// Speculation. A speculative load gives a NaT instead of a fault if its address is NaT or not
+// readable (all deferrable exceptions are deferred, as Linux sets DCR). An advanced load records in
+// the ALAT the bytes it read; chk.a compares the entry with memory (cpu.h says why this is as good
+// as watching stores). The table has one entry for each register number. An entry of a stacked
+// register names its frame; a check in another frame is a miss, which the architecture always
+// allows. Example: `ld8.s r8 = [r0]` gives a NaT, and `chk.s` of r8 branches to the recovery code;
+// `ld8 r8 = [r0]` is a SIGSEGV.
 //
 // Semaphores are the host's atomic operations; misaligned semaphores raise SIGBUS, as on the
 // machine.
@@ -120,7 +120,7 @@ void spill(Cpu& cpu, const Slot& s, Update update) {
   update_base(cpu, s, update);
 }
 
-/// Executes lfetch, which fetches nothing; .fault and .fault.excl fault as a load does.
+/// Executes lfetch, which fetches nothing; .fault and .fault.excl fault like a load.
 void prefetch(Cpu& cpu, const Slot& s, Update update) {
   constexpr unsigned kFault = 8;
   if ((s.d & kFault) != 0) {
@@ -325,8 +325,8 @@ void execute_semaphore(Cpu& cpu, const Slot& s, Update) {
 }
 
 // Atomic accesses of 16 bytes: x86-64 processors with AVX access 16 aligned bytes atomically (Intel
-// SDM 3, guaranteed atomic operations; AMD APM 2, access atomicity). cmpxchg16b would need the
-// right to write.
+// SDM 3, guaranteed atomic operations; AMD APM 2, access atomicity). cmpxchg16b would need write
+// permission.
 
 void load_16(Cpu& cpu, const Slot& s, Update) {
   const auto* words = semaphore<__m128i>(cpu, address_of(cpu, s));

@@ -52,14 +52,14 @@ bool is_ignored(unsigned number) {
   return (number >= 48 && number < 64) || number >= 112;
 }
 
-/// Says whether a unit reaches a register: some registers belong to M units, others to I units,
-/// ignored registers to both (manual, volume 1, table of application registers).
+/// Whether a unit reaches a register: some registers belong to M units, others to I units, ignored
+/// registers to both (manual, volume 1, table of application registers).
 bool on_unit(unsigned number, bool m) {
   if (is_ignored(number)) return true;
   return m == (number < 64);
 }
 
-/// The member of Cpu for a register that only holds a value; null for other registers.
+/// The member of Cpu for a register that is only a stored value; null for other registers.
 uint64_t Cpu::*place_of(unsigned number) {
   switch (number) {
     case kRsc:
@@ -112,7 +112,7 @@ uint64_t read(Cpu& cpu, unsigned number) {
     case kRuc:
       return cpu.thread->process.options.sandbox_steps != 0 ? 0 : __rdtsc();
     default:
-      if (number < 8 || is_ignored(number)) return 0;  // kernel registers are 0, too
+      if (number < 8 || is_ignored(number)) return 0;  // kernel registers are also 0
       illegal(cpu);
   }
 }
@@ -214,7 +214,7 @@ void move_application(Cpu& cpu, const Slot& s) {
 }
 
 /// sum and rum. Big-endian data (PSR.be) is not supported: illegal. PSR.ac is kept without effect,
-/// since Linux makes misaligned accesses good whatever PSR.ac says.
+/// since Linux emulates misaligned accesses regardless of PSR.ac.
 void change_user_mask(Cpu& cpu, uint64_t value) {
   constexpr uint64_t kBigEndian = 2;
   if (value & kBigEndian) illegal(cpu, ILL_ILLOPN);
@@ -239,7 +239,7 @@ void set_predicates(Cpu& cpu, uint64_t value, uint64_t mask) {
   value = (predicates(cpu) & ~mask) | (value & mask) | 1;
   constexpr uint64_t kEachByte = 0x0101010101010101;
   for (unsigned group = 0; group < 8; ++group) {
-    // Byte i gets bit i alone; adding 0x7f carries it to the byte's highest bit.
+    // Byte i gets only bit i; adding 0x7f carries it to the byte's highest bit.
     const uint64_t isolated = (value >> group * 8 & 0xff) * kEachByte & 0x8040201008040201;
     const uint64_t bytes = (isolated + 0x7f * kEachByte) >> 7 & kEachByte;
     std::memcpy(cpu.pr + group * 8, &bytes, 8);

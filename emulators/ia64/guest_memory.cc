@@ -1,18 +1,19 @@
 // Guest memory: host memory in a reserved window, and a table of the mappings.
 //
 // The host's kernel does the work: every mapping of the guest is a mapping of the host at the
-// corresponding address, and the host's MMU raises faults. The table answers what the host cannot
-// answer: which ranges are free (the reservation fills every hole of the window), which pages may
-// be executed, whether a fault is one of mapping or of rights, and the names in /proc/self/maps.
+// corresponding address, and the host's MMU raises faults. The table answers questions that the
+// host cannot answer: which ranges are free (the reservation fills every hole of the window), which
+// pages may be executed, whether a fault is due to a missing mapping or to permissions, and the
+// names in /proc/self/maps.
 //
 // A page of the guest is four pages of the host. The last page of a file is filled with zeros up to
-// the end of the guest's page, as the machine's kernel would do; the host alone would raise SIGBUS
-// there. Example: a private mapping of a file of 5,000 bytes has the file's two host pages and two
-// pages of zeros.
+// the end of the guest's page, as in the machine's kernel; the host would raise SIGBUS there.
+// Example: a private mapping of a file of 5,000 bytes has the file's two host pages and two pages
+// of zeros.
 //
-// mremap leaves a part of the reservation unmapped for a moment. The reservation sits far below the
-// place where the host's kernel puts new mappings by itself, so that no mapping of another thread
-// falls into such a hole.
+// mremap leaves a part of the reservation unmapped for a moment. The reservation is far below the
+// place that the host's kernel chooses for new mappings, so that no mapping of another thread falls
+// into such a hole.
 //
 // Limits: MAP_GROWSDOWN and MAP_GROWSUP do not grow (stacks are mapped whole, lazily filled); huge
 // pages are ordinary.
@@ -42,7 +43,7 @@ int host_protection(int protection) {
   return result;
 }
 
-/// Fills the pages of a private mapping behind the file's end, up to the end of the guest page with
+/// Fills the pages of a private mapping after the file's end, up to the end of the guest page with
 /// the file's last byte.
 void fill_last_page(char* host, uint64_t size, int protection, int fd, uint64_t offset) {
   struct stat status;
@@ -245,7 +246,7 @@ int64_t GuestMemory::remap(uint64_t old, uint64_t old_size, uint64_t size, int f
   return static_cast<int64_t>(place);
 }
 
-/// Returns the break afterwards, as Linux does, also if the break did not change.
+/// Returns the new break, like Linux, even if the break did not change.
 int64_t GuestMemory::set_break(uint64_t address) {
   std::lock_guard guard(lock_);
   if (address < break_start_ || !in_window(break_start_, address - break_start_)) {

@@ -1,5 +1,5 @@
 #pragma once
-// The guest's address space, kept inside one reserved part of the host's.
+// The guest's address space, inside one reserved part of the host's.
 //
 // IA-64 addresses have 64 bits: three bits choose one of eight regions, the others are an offset.
 // Linux programs use little of each region, near its start. The first 2^40 bytes of each region
@@ -81,12 +81,12 @@ class GuestMemory {
   int64_t remap(uint64_t old, uint64_t old_size, uint64_t size, int flags, uint64_t wanted);
   int64_t set_break(uint64_t address);
 
-  /// Where brk starts: behind the program's data.
+  /// Sets the start of brk: after the program's data.
   void start_break(uint64_t address) { break_start_ = break_ = page_up(address); }
 
   /// The mapping that holds an address, and the start of the mapping.
   std::optional<std::pair<uint64_t, Mapping>> find(uint64_t address) const;
-  /// Says whether all of a range is mapped with these rights.
+  /// Whether all of a range is mapped with these permissions.
   bool allows(uint64_t address, uint64_t size, int protection) const;
   /// All mappings in the form of /proc/self/maps.
   std::string describe() const;
@@ -102,7 +102,7 @@ class GuestMemory {
     __atomic_add_fetch(&code_generation_, 1, __ATOMIC_ACQ_REL);
     if (on_code_change) on_code_change();
   }
-  /// Called when code_generation() grows, possibly with lock() held: makes threads look soon.
+  /// Called when code_generation() grows, possibly with lock() held: makes threads check soon.
   std::function<void()> on_code_change;
 
  private:

@@ -1,10 +1,10 @@
 #pragma once
-// The handlers that translation chooses from: specialised handlers for frequent shapes of
+// The handlers from which translation chooses: specialised handlers for frequent shapes of
 // instructions, general handlers for all instructions.
 //
-// Specialised handlers assume that no register holds a NaT; general handlers look at NaT bits.
-// Blocks without NaT bits mix both kinds. A general handler that makes the first NaT leaves the
-// block, so that translation begins again with kNatKey.
+// Specialised handlers assume that no register holds a NaT; general handlers check NaT bits. Blocks
+// without NaT bits mix both kinds. A general handler that makes the first NaT leaves the block, so
+// that translation begins again with kNatKey.
 
 #include "emulators/ia64/block_cache.h"
 #include "emulators/ia64/micro_op.h"
@@ -21,11 +21,11 @@ MicroOp specialise_floating(const respike::ia64::Slot& slot);
 /// The general handler of an instruction, by its family. `nat`: for blocks that may see NaT bits.
 Handler general_handler(const respike::ia64::Slot& slot, bool nat);
 
-/// Says whether an instruction ends a block: branches but not checks, and instructions that change
-/// the frame marker as branches do.
+/// Whether an instruction ends a block: branches but not checks, and instructions that change the
+/// frame marker like branches.
 bool ends_block(respike::ia64::Op op);
 
-// Instructions as general handlers execute them. Each raises a fault before it changes anything.
+// Execution of instructions by general handlers. Each raises a fault before it changes any state.
 void execute_integer(Cpu& cpu, const GeneralInstruction& instruction);
 void execute_compare(Cpu& cpu, const GeneralInstruction& instruction);
 void execute_memory(Cpu& cpu, const GeneralInstruction& instruction);
@@ -78,7 +78,7 @@ const MicroOp* op_return(const MicroOp* op, Cpu* cpu, uint64_t* frame);  ///< d 
 const MicroOp* op_branch_indirect(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_cloop_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_cloop(const MicroOp* op, Cpu* cpu, uint64_t* frame);
-/// br.ctop in a loop with the rename bases of its block. Both ways out have links; op[1] holds the
+/// br.ctop in a loop with the rename bases of its block. Both exits have links; op[1] holds the
 /// link of the fall-through.
 const MicroOp* op_ctop_unresolved(const MicroOp* op, Cpu* cpu, uint64_t* frame);
 const MicroOp* op_ctop(const MicroOp* op, Cpu* cpu, uint64_t* frame);

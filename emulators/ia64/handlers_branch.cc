@@ -1,8 +1,8 @@
 // Branches between blocks, and operations that hold blocks together.
 //
 // A direct branch needs no search: it is linked to its block when it is first executed. Returns and
-// indirect branches look into a table of 4096 entries. Every taken branch tests whether something
-// needs the thread's attention, such as a signal.
+// indirect branches use a table of 4096 entries. Every taken branch tests whether an event, such as
+// a signal, needs the thread's attention.
 
 #include "emulators/ia64/handlers.h"
 #include "emulators/ia64/memory_access.h"
@@ -121,7 +121,7 @@ const MicroOp* op_return(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   const uint64_t marker = pfs & kPfmMask;
   uint64_t* const caller = frame - (marker >> 7 & 0x7f);
   if (__builtin_expect(caller < cpu->stack.dirty(), 0)) return slow_return(op, cpu, frame);
-  // The table has entries for valid frame markers only.
+  // The table has entries only for valid frame markers.
   const uint64_t to = cpu->br[op->d] & ~uint64_t{15};
   const JumpEntry& entry = cpu->jumps[jump_index(to, marker)];
   if (__builtin_expect(entry.ip != to || entry.key != marker, 0))
@@ -143,8 +143,8 @@ const MicroOp* op_cloop(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   RESPIKE_TAKE(op->target, frame);
 }
 
-/// The effects of br.ctop on ar.lc, ar.ec and p63, whose physical number is in a. Says whether the
-/// branch is taken. The caller rotates.
+/// The effects of br.ctop on ar.lc, ar.ec and p63, whose physical number is in a. Returns whether
+/// the branch is taken. The caller rotates.
 static inline bool step(const MicroOp* op, Cpu* cpu) {
   bool taken = true;
   uint8_t stage = 0;
@@ -178,7 +178,7 @@ const MicroOp* op_ctop_unresolved(const MicroOp* op, Cpu* cpu, uint64_t*) {
   return leave(cpu, nullptr);
 }
 
-/// Jumps only back to the loop's start; the way out is always looked up.
+/// Only the jump back to the loop's start is direct; the exit is always looked up.
 const MicroOp* op_ctop(const MicroOp* op, Cpu* cpu, uint64_t* frame) {
   if (cpu->lc == 0 && cpu->ec <= 1) {
     if (cpu->ec != 0) cpu->cfm = FrameMarker{cpu->cfm}.rotate().bits;
@@ -220,7 +220,7 @@ const MicroOp* op_break(const MicroOp* op, Cpu* cpu, uint64_t*) {
   cpu->op = op;
   const auto& instruction = *static_cast<const GeneralInstruction*>(op->data);
   GuestFault fault;
-  fault.signal = -1;  // the loop decides, by the number
+  fault.signal = -1;  // the loop chooses the signal, by the number
   fault.immediate = static_cast<int>(instruction.slot.immediate);
   raise_fault(*cpu, fault);
 }

@@ -1,7 +1,7 @@
-// General handlers: each interprets one instruction with all that the architecture says about it.
+// General handlers: each interprets one instruction completely, as the architecture defines it.
 //
 // In a block of specialised handlers, a general handler that makes the first NaT leaves the block
-// behind its instruction. The loop goes on with blocks that look at NaT bits.
+// after its instruction. The loop continues with blocks that check NaT bits.
 
 #include "emulators/ia64/handlers.h"
 #include "emulators/ia64/process.h"

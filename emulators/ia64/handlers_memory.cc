@@ -1,10 +1,10 @@
 // Specialised handlers of integer loads and stores, and of the frequent floating-point loads and
 // stores.
 //
-// Each handler notes its operation in cpu.op before the access, so that a fault knows its
-// instruction, and changes the base register after the access. Acquire and release need nothing
-// more on x86-64, whose loads and stores have that order. A load that checks an advanced load
-// (ld.c) is an ordinary load: it reads the value that a hit would leave in the register.
+// Each handler notes its operation in cpu.op before the access, so that a fault can be attributed
+// to its instruction, and changes the base register after the access. Acquire and release need
+// nothing more on x86-64, whose loads and stores have that order. A load that checks an advanced
+// load (ld.c) is an ordinary load: it reads the value that a hit would leave in the register.
 
 #include "emulators/ia64/handlers.h"
 #include "emulators/ia64/memory_access.h"

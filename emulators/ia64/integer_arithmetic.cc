@@ -226,7 +226,7 @@ uint64_t pshr4_u(uint64_t r3, uint64_t count) {
   return lanes<uint32_t>(r3, 0, [count](uint32_t a, uint32_t) { return a >> count; });
 }
 
-/// If the shift saturates, its result is final; nothing is added.
+/// If the shift saturates, its result is final: the addition is skipped.
 uint64_t pshladd2(uint64_t r2, unsigned count, uint64_t r3) {
   return lanes<int16_t>(r2, r3, [count](int a, int b) {
     const int shifted = a * (1 << count);

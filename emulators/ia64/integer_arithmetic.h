@@ -3,7 +3,7 @@
 // instructions.
 //
 // Functions take register contents in the order of the assembler and return the target's contents.
-// Functions do not see NaT bits: no result depends on a NaT bit, and for every function of this
+// Functions do not handle NaT bits: no result depends on a NaT bit, and for every function of this
 // file the target's NaT bit is the OR of the NaT bits of the sources (SDM 3: "r1.nat = r2.nat ||
 // r3.nat").
 //
@@ -18,7 +18,7 @@ namespace respike::emulator::ia64 {
 // --- general --------------------------------------------------------------------------------
 
 /// addp4 and shladdp4 (addp4 has count 0): the low 32 bits of r2 * 2^count + r3, with bits 31:30 of
-/// r3 at 62:61. An immediate of addp4 takes the place of r2.
+/// r3 at 62:61. An immediate of addp4 replaces r2.
 constexpr uint64_t addp4(uint64_t r2, uint64_t r3, unsigned count = 0) {
   return static_cast<uint32_t>((r2 << count) + r3) | (r3 >> 30 & 3) << 61;
 }

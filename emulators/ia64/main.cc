@@ -1,13 +1,12 @@
 // respike-ia64: runs programs of IA-64 Linux on this machine.
 //
 //   respike-ia64 [--sysroot DIR] [--counts FILE] [--model FILE] [--opened DIR [--attendant S]]
-//   [--brief] [--quiet]
-//                PROGRAM ARGUMENTS...
+//                [--brief] [--quiet] PROGRAM ARGUMENTS...
 //
 // The exit status is the program's; if a signal ends the program, the same signal ends the
 // emulator. If a program cannot be run at all, the emulator says why in one sentence and ends with
-// the status that a shell would use: 127 if there is no such program, 126 if the file is no IA-64
-// program. 125 means that a model's results cannot be written.
+// the status that a shell would use: 127 if there is no such program, 126 if the file is not an
+// IA-64 program. 125 means that a model's results cannot be written.
 
 #include <fmt/format.h>
 #include <sys/syscall.h>
@@ -49,7 +48,7 @@ struct CommandLine {
   std::vector<std::string> words;  ///< program and arguments
 };
 
-/// The parsed command line. Nothing if the usage was wrong; a message has then been printed.
+/// The parsed command line; nullopt if the usage was wrong, after a message.
 std::optional<CommandLine> parse(int argc, char** argv) {
   CommandLine line;
   int i = 1;
@@ -162,7 +161,7 @@ int run_program(CommandLine& line) {
   emulator::start_signals(*process.release());
   emulator::apply_mask(*thread);
   const int status = emulator::run(*thread);
-  // The first thread has ended by itself; the process goes on until the last thread ends.
+  // The first thread has ended alone; the process continues until the last thread ends.
   emulator::release_thread(*thread);
   emulator::end_first_thread(*thread, status);
 }

@@ -1,10 +1,9 @@
 #pragma once
-// Single accesses to guest memory by handlers. Accesses may be unaligned, since Linux makes them
-// good.
+// Single accesses to guest memory by handlers. Accesses may be unaligned, since Linux emulates
+// them.
 //
 // The host's MMU checks rights: its SIGSEGV becomes a guest fault of the instruction that `cpu.op`
-// names. So `cpu.op` must be set before the access, and nothing may have changed yet.
-// names, so that has to be set, and nothing may have changed yet.
+// names. So `cpu.op` must be set before the access, and no state may have changed yet.
 
 #include <csignal>
 #include <cstdint>

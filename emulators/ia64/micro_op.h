@@ -22,7 +22,7 @@ using Handler = const MicroOp* (*)(const MicroOp* op, Cpu* cpu, uint64_t* frame)
 struct MicroOp {
   Handler run = nullptr;
   uint8_t a = 0, b = 0, c = 0, d = 0;
-  uint8_t size = 1;  ///< of a guard: number of operations that it skips
+  uint8_t size = 1;  ///< of a guard: number of skipped operations
   uint8_t reserved[3] = {};
   union {
     int64_t immediate = 0;
@@ -32,7 +32,7 @@ struct MicroOp {
 };
 static_assert(sizeof(MicroOp) == 24);
 
-/// What a branch holds until it is first executed. Then the branch leaves to the loop, which makes
+/// The data of a branch until it is first executed. Then the branch leaves to the loop, which makes
 /// `resolved` the branch's handler and the block at `ip` its target.
 struct Link {
   uint64_t ip = 0;
@@ -56,7 +56,7 @@ inline void execute(const MicroOp* op, Cpu* cpu) {
 #endif
 #define RESPIKE_NEXT RESPIKE_GO(op + 1, frame)
 
-/// Leaves to the loop, which goes on at `next`; if `next` is null, at cpu->ip.
+/// Leaves to the loop, which continues at `next` or, if `next` is null, at cpu->ip.
 inline const MicroOp* leave(Cpu* cpu, const MicroOp* next) {
   cpu->op = next;
   return nullptr;

@@ -1,14 +1,14 @@
-// Feeds a machine model with what the emulator executes.
+// Feeds a machine model with the code that the emulator executes.
 //
-// A piece of the model is a *stretch*: the slots from a place that control comes to, up to the next
-// branch or break; counts have the same units. An operation at the head of a stretch tells the
+// A piece of the model is a *stretch*: the slots from a place that control reaches, up to the next
+// branch or break; counts have the same units. An operation at the head of a stretch notifies the
 // model that the stretch begins. If a fault leaves a stretch in its middle, the count takes back
-// the instructions behind, and the model learns nothing from where control went; the model's cycles
-// for fetch and issue of the whole stretch stay. Example: a load faults in the second of six slots;
-// four slots are taken back.
+// the instructions after it, and the model does not learn from this transfer of control; the
+// model's cycles for fetch and issue of the whole stretch stay. Example: a load faults in the
+// second of six slots; four slots are taken back.
 //
-// When a thread has ended, a new thread uses its place in the file again. A child of vfork shares
-// its parent's file: what the child executes before exec counts there.
+// When a thread has ended, a new thread reuses its place in the file. A child of vfork shares its
+// parent's file: the child's instructions before exec count there.
 
 #include "emulators/ia64/model_feed.h"
 
@@ -52,7 +52,7 @@ void ThreadFeed::leave(uint64_t begin, uint64_t end) {
   if (begin < end) events_->instructions -= piece_of(begin, end).instructions;
 }
 
-/// Where to add what happens in the stretch that begins at an address.
+/// The events of the stretch that begins at an address.
 Events& ThreadFeed::events_at(uint64_t address) {
   if (!process_.rows_) return *events_;
   const auto found = memory_.find(address);

@@ -1,9 +1,9 @@
 #pragma once
-// Drives a machine model with what a program executes: --model FILE, and --places.
+// Drives a machine model with the code that a program executes: --model FILE, and --places.
 //
 // The emulator's counterpart of measure_plugin.cc, with the same results (measurement_file.h): a
 // file for each process, FILE.PID.N, that is current at every moment. With --places the events are
-// in a second file, by the place that the code came from (places_file.h).
+// in a second file, by the place of the code (places_file.h).
 
 #include <cstdint>
 #include <memory>
@@ -20,18 +20,18 @@ namespace respike::emulator::ia64 {
 
 class GuestMemory;
 
-/// Straight code that control leaves only at its end, as it was translated. `piece` is made at the
-/// first execution.
+/// Straight translated code that control leaves only at its end. `piece` is made at the first
+/// execution.
 struct Stretch {
   uint64_t begin = 0, end = 0;  ///< bundle and slot
   Piece* piece = nullptr;
-  Events* events = nullptr;  ///< where to add what the piece causes
+  Events* events = nullptr;  ///< the piece's events are added here
 };
 
 class ModelFeed;
 
-/// Feeds the model with what one thread executes. Each thread has a processor, translations and
-/// pieces of its own.
+/// Feeds the model with the code that one thread executes. Each thread has a processor,
+/// translations and pieces of its own.
 class ThreadFeed {
  public:
   ThreadFeed(ModelFeed& process, GuestMemory& memory, uint32_t place);
@@ -41,7 +41,7 @@ class ThreadFeed {
 
   void begin(Stretch& stretch) {
     if (stretch.piece == nullptr) {
-      if (stretch.begin == stretch.end) return;  // the block was full behind a branch
+      if (stretch.begin == stretch.end) return;  // the block was full after a branch
       stretch.piece = &piece_of(stretch.begin, stretch.end);
       stretch.events = &events_at(stretch.begin);
     }
@@ -51,13 +51,13 @@ class ThreadFeed {
     completed_ = true;
   }
 
-  /// Notes that control goes where no instruction sent it.
+  /// Notes a transfer of control that no instruction caused.
   void interrupt() { completed_ = false; }
   /// Notes that the stretch was left: the slots from `begin` to `end` did not run.
   void leave(uint64_t begin, uint64_t end);
 
  private:
-  /// A piece and its code. Other code may come to stand at the same address.
+  /// A piece and its code. The address may get other code later.
   struct KnownPiece {
     uint64_t end = 0;
     std::vector<uint8_t> code;
@@ -77,7 +77,7 @@ class ThreadFeed {
 
 class ModelFeed {
  public:
-  /// Maps the file. Ends the process if this fails: results would be worthless.
+  /// Maps the file. Ends the process if this fails, since results would be worthless.
   ModelFeed(const std::string& path, bool places);
 
   std::unique_ptr<ThreadFeed> start_thread(GuestMemory& memory);
@@ -95,7 +95,7 @@ class ModelFeed {
   const std::string path_;
   const std::unique_ptr<MachineModel> model_;
   MeasurementFile* file_ = nullptr;
-  std::unique_ptr<PlaceRows> rows_;  ///< null: places were not asked for
+  std::unique_ptr<PlaceRows> rows_;  ///< null: without --places
   std::mutex lock_;
   std::vector<uint32_t> free_places_;  ///< of threads that have ended
   uint32_t places_ = 0;

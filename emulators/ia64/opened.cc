@@ -2,20 +2,20 @@
 // libraries.
 //
 // On real machines a module of the dynamic linker makes such notes (tas/runtime/opened.c). An
-// emulator sees libraries anyhow: a library is a file that the dynamic linker maps for execution.
-// Libraries that are mapped before the program is entered belong to the program; libraries that are
-// mapped later have been opened. The note is the same as the module's: a symbolic link in a folder,
-// whose target is the library's path and whose name is the hash of that path. A link is made in one
-// step and outlives every end of the process. The path is a path of the host, with symbolic links
-// followed. Example: dlopen("libz.so.1") leaves a link 0123456789abcdef ->
-// /SYSROOT/lib/libz.so.1.3.
+// emulator sees libraries without such a module: a library is a file that the dynamic linker maps
+// for execution. Libraries that are mapped before the program is entered belong to the program;
+// libraries that are mapped later have been opened. The note is the same as the module's: a
+// symbolic link in a folder, whose target is the library's path and whose name is the hash of that
+// path. A link is made in one step and outlives every end of the process. The path is a path of the
+// host, with symbolic links followed. Example: dlopen("libz.so.1") leaves a link 0123456789abcdef
+// -> /SYSROOT/lib/libz.so.1.3.
 //
-// Before the dynamic linker opens a library, also one that belongs to the program, which may be
-// another file than the one that `register` found, the attendant of the program (tas/attendant.h)
-// is asked for the library's version, once for each path, as the module does.
+// Before the dynamic linker opens a library, the emulator asks the program's attendant
+// (tas/attendant.h) for the library's version, once for each path, like the module. It also asks
+// for libraries that belong to the program, since these may be other files than `register` found.
 //
-// Programs that the program executes do not inherit the option: they are other programs, with
-// libraries of their own.
+// Programs that the program executes do not inherit the option, since they have libraries of their
+// own.
 
 #include "emulators/ia64/opened.h"
 
@@ -47,7 +47,7 @@ std::string note_of(const std::string& folder, const std::string& path) {
   return fmt::format("{}/{:016x}", folder, hash);
 }
 
-/// Whether somebody answers in time.
+/// Whether an answer comes in time.
 bool is_answered(int connection) {
   const auto end = std::chrono::steady_clock::now() + kWait;
   for (;;) {
@@ -66,7 +66,7 @@ bool is_answered(int connection) {
 /// Whether the attendant, a path that leads to a socket, has answered the message.
 bool ask(const std::string& attendant, const std::string& message) {
   const int place = open(attendant.c_str(), O_PATH | O_CLOEXEC);
-  // Where too many wait already, connect() fails at once.
+  // If too many connections wait already, connect() fails at once.
   const int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   struct sockaddr_un address {};
   address.sun_family = AF_UNIX;
@@ -76,7 +76,7 @@ bool ask(const std::string& attendant, const std::string& message) {
                                 sizeof address) == 0 &&
                         send(connection, message.data(), message.size(), MSG_NOSIGNAL) >= 0 &&
                         is_answered(connection);
-  shutdown(connection, SHUT_RDWR);  // forked children may have the connection, too
+  shutdown(connection, SHUT_RDWR);  // forked children may also have the connection
   close(connection);
   close(place);
   return answered;
@@ -117,7 +117,7 @@ void ask_for_version(Process& process, uint64_t from, const std::string& path) {
   if ((status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0 ||
       was_left(options.opened, real, status))
     return;
-  lock.unlock();  // another thread may fork meanwhile
+  lock.unlock();  // another thread may fork in the meantime
   const std::string application = std::filesystem::path(options.opened).filename();
   if (ask(options.attendant,
           fmt::format("o{}{}{}{}{}", application, '\0', process.loaded_at, '\0', real)))

@@ -15,7 +15,7 @@ void note_mapped(const Process& process, const std::string& path);
 /// Called when the instruction at `from` is about to open a file of the host for reading. With
 /// Options::attendant, asks for the version of a library that the dynamic linker opens once the
 /// program has been entered, and waits until the version is in the library's place, or the
-/// attendant has declined, or does not answer.
+/// attendant has declined or does not answer.
 void ask_for_version(Process& process, uint64_t from, const std::string& path);
 
 }  // namespace respike::emulator::ia64

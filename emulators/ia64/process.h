@@ -1,5 +1,5 @@
 #pragma once
-// The guest process and its threads: the state that loop, signals and system calls share.
+// The guest process and its threads: state shared by the loop, signals and system calls.
 
 #include <atomic>
 #include <csetjmp>
@@ -23,21 +23,22 @@ struct Options {
   std::string counts;          ///< absolute path of the file of counts, or empty
   std::string model;           ///< absolute path of the model's files, without process, or empty
   std::string opened;          ///< absolute path of the folder of notes (opened.h), or empty
-  std::string attendant;       ///< with `opened`: who is asked for versions of libraries, or empty
+  std::string attendant;       ///< with `opened`: socket of the attendant, asked for versions; or
+                               ///empty
   bool append_counts = false;  ///< the run has begun writing counts before this program
-  bool places = false;         ///< with `model`: also where in which file the events happen
+  bool places = false;         ///< with `model`: also the file and offset of events
   bool brief = false;          ///< one line when a fault kills the program, without the registers
-  bool quiet = false;          ///< when a fault kills the program, nothing at all
-  bool general_only = false;   ///< translate nothing into specialised handlers
+  bool quiet = false;          ///< no output when a fault kills the program
+  bool general_only = false;   ///< translate only into general handlers
   uint64_t sandbox_steps =
       0;  ///< not 0: no system calls; a thread ends at a fault or after so many blocks (fuzzing)
-  std::string argv0;  ///< what the program sees as argv[0], if not its path
+  std::string argv0;  ///< the program's argv[0], if not its path
 };
 
 constexpr unsigned kSignals = 64;
 
-/// The action of a signal, as the guest's kernel keeps it. `handler` is the address of a function
-/// descriptor, 0 or 1.
+/// The guest kernel's action of a signal. `handler` is the address of a function descriptor, 0 or
+/// 1.
 struct GuestAction {
   uint64_t handler = 0, flags = 0, mask = 0;
 };
@@ -56,11 +57,11 @@ struct Process {
 
   Options options;
   std::string program;                        ///< absolute path of the running program
-  std::string command_line;                   ///< its words, each with a zero behind it
+  std::string command_line;                   ///< its words, each followed by a zero
   uint64_t entry = 0;                         ///< of the program itself, not of its dynamic linker
   std::atomic<bool> entered = false;          ///< control has reached `entry`
   uint64_t loaded_at = 0;                     ///< when it was loaded, in nanoseconds since 1970
-  uint64_t linker_start = 0, linker_end = 0;  ///< where the dynamic linker is, if there is one
+  uint64_t linker_start = 0, linker_end = 0;  ///< place of the dynamic linker, if there is one
   GuestMemory memory;
   uint64_t trampoline = 0;  ///< address of the code that signal handlers return to
 
@@ -112,7 +113,7 @@ struct Thread {
   uint64_t held = 0;  ///< SIGSEGV and SIGBUS that were sent although the guest blocks them
   siginfo_t held_info[2];
 
-  bool borrowed = false;  ///< the thread is a child of vfork: all else belongs to its parent
+  bool borrowed = false;  ///< the thread is a child of vfork: everything else is its parent's
   uint64_t steps = 0;     ///< in a sandbox
   bool ended = false;
   int exit_status = 0;
@@ -126,12 +127,12 @@ extern thread_local Thread* current_thread;
 /// Runs the thread until it ends (its exit, not the process's). Returns the thread's exit status.
 int run(Thread& thread);
 
-/// Goes on behind a system call; `result` is the call's result or -errno.
+/// Continues after a system call; `result` is the call's result or -errno.
 void finish_system_call(Thread& thread, int64_t result);
 /// Waits for the end of the process, which another thread causes.
 [[noreturn]] void park(Thread& thread);
 
-/// Ends the process as exit_group does, after the counts have been written.
+/// Ends the process like exit_group, after the counts have been written.
 [[noreturn]] void end_process(Thread& thread, int status);
 /// Ends the process by a signal.
 [[noreturn]] void die_by_signal(Thread& thread, int signal);

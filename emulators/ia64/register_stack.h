@@ -1,11 +1,11 @@
 #pragma once
 // The register stack and its engine.
 //
-// Stacked registers of all frames lie one behind the other in a linear array of the host, without
-// the NaT collections of the backing store. A call moves the frame pointer up, a return moves it
-// down; nothing is copied. The engine is as lazy as the architecture allows: registers go to the
-// backing store in guest memory only when a program asks (flushrs), when the array is full, or for
-// a signal; they come back when a return finds them missing.
+// Stacked registers of all frames are consecutive in a linear array of the host, without the NaT
+// collections of the backing store. A call moves the frame pointer up, a return moves it down;
+// nothing is copied. The engine is as lazy as the architecture allows: registers go to the backing
+// store in guest memory only when a program asks (flushrs), when the array is full, or for a
+// signal; they come back when a return finds them missing.
 //
 //   array:  | ... free ... | dirty partition | current frame | free ... |
 //                          ^ dirty = bspstore ^ frame = bsp
@@ -36,12 +36,13 @@ class RegisterStack {
   uint64_t bspstore() const { return bspstore_; }
   uint64_t rnat() const { return rnat_; }
   void set_rnat(uint64_t value) { rnat_ = value & ~(uint64_t{1} << 63); }
-  /// mov ar.bspstore: the dirty registers belong to the new address; bsp moves by as much.
+  /// mov ar.bspstore: the dirty registers belong to the new address; bsp moves by the same
+  /// distance.
   void set_bspstore(uint64_t address) { bspstore_ = address & ~uint64_t{7}; }
 
   /// The lowest register in the array: frames from here up are complete.
   uint64_t* dirty() const { return dirty_; }
-  /// The highest place where frames may start: there is room for two largest frames behind it.
+  /// The highest place where frames may start: there is room for two largest frames after it.
   uint64_t* limit() const { return limit_; }
 
   // These functions may raise a fault at an address of the backing store. They change cpu.frame.
@@ -52,9 +53,9 @@ class RegisterStack {
   void load(Cpu& cpu, uint64_t bytes);
   /// Loads missing registers so that the frame can move down by `count` registers.
   void fill(Cpu& cpu, unsigned count);
-  /// Makes room at the array's end once cpu.frame is behind limit().
+  /// Makes room at the array's end once cpu.frame is past limit().
   void make_room(Cpu& cpu);
-  /// Clears the NaT bits of registers that no frame holds any more.
+  /// Clears the NaT bits of registers that are no longer in any frame.
   void forget_nats(Cpu& cpu, uint64_t* from, uint64_t* to);
   void forget_nats_above(Cpu& cpu, uint64_t* from) { forget_nats(cpu, from, from + 2 * 96); }
   /// Makes the frame part of the dirty partition (cover, signals).

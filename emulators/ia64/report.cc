@@ -1,4 +1,4 @@
-// Reports a fault that ends the program: a line that says where and what, and the registers.
+// Reports a fault that ends the program: a line with the place and the fault, and the registers.
 
 #include "emulators/ia64/report.h"
 

@@ -1,10 +1,10 @@
 // Runs a thread.
 //
-// Translated code runs until it leaves to the loop here: a branch has no target yet, something
-// needs the thread's attention (a signal, say), or an instruction cannot go on. An instruction that
-// cannot go on jumps back here with a fault (siglongjmp; so does the host's signal handler for
-// faults of memory). A break is such an instruction: number 0x100000 is a system call, other
-// numbers are signals (linux/arch/ia64/kernel/traps.c, ia64_bad_break).
+// Translated code runs until it leaves to the loop here: a branch has no target yet, an event (such
+// as a signal) needs the thread's attention, or an instruction cannot complete. Such an instruction
+// jumps back here with a fault (siglongjmp; so does the host's signal handler for faults of
+// memory). A break is such an instruction: number 0x100000 is a system call, other numbers are
+// signals (linux/arch/ia64/kernel/traps.c, ia64_bad_break).
 //
 // Example: a program's first `br.call` has no target. It leaves; the loop translates the block at
 // cpu.ip, links the branch to the block, and executes the block.
@@ -28,7 +28,7 @@ namespace {
 
 constexpr int kSystemCallBreak = 0x100000;
 
-/// The fault that Linux makes of the number of a break.
+/// The fault that Linux raises for the number of a break.
 GuestFault break_fault(int number, uint64_t ip) {
   GuestFault fault = {SIGTRAP, TRAP_BRKPT, ip, 0, number};
   const auto be = [&](int signal, int code) {
@@ -152,7 +152,7 @@ static void handle_fault(Thread& thread) {
     fault = break_fault(fault.immediate, ip);
   }
   if (fault.address == 0 && fault.signal != SIGSEGV && fault.signal != SIGBUS) fault.address = ip;
-  // Unmapped parts of the window are mapped on the host, without rights.
+  // Unmapped parts of the window are mapped on the host, without permissions.
   if (fault.signal == SIGSEGV && !cpu.memory->find(fault.address)) fault.code = SEGV_MAPERR;
   thread.phase = Phase::delivering;
   deliver_fault(thread, fault);
@@ -164,7 +164,7 @@ void raise_fault(Cpu& cpu, const GuestFault& fault) {
   siglongjmp(cpu.thread->recovery, 1);
 }
 
-/// In a sandbox, makes every taken branch come back here, and says whether the steps are used up.
+/// In a sandbox, makes every taken branch return here; returns whether the steps are used up.
 static bool leaves_early(Thread& thread) {
   thread.cpu.interrupt = 1;
   return ++thread.steps > thread.process.options.sandbox_steps;

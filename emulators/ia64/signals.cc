@@ -1,11 +1,11 @@
 // Turns signals of the host into signals of the guest.
 //
-// The host's handler only notes the signal and lets the thread's loop see it: `cpu.interrupt` ends
-// translated code at the next branch. A system call that has not begun does not begin
+// The host's handler only records the signal and notifies the thread's loop: `cpu.interrupt` ends
+// translated code at the next branch. A system call that has not begun is cancelled
 // (safe_system_call: the handler moves the instruction pointer out of the few instructions before
 // `syscall`). While one signal waits for delivery, all others are blocked, so that the kernel's own
 // queue decides about order and number. Handlers on the host have the guest's SA_RESTART, so that
-// the kernel decides which calls end with EINTR. A call that the kernel restarts comes back to the
+// the kernel decides which calls end with EINTR. A call that the kernel restarts returns to the
 // `syscall` instruction and is given up there with kRestart, like a call that has not begun: in
 // both cases the guest's break is executed again after the guest's handler.
 //
@@ -20,8 +20,8 @@
 //
 // The frame on the guest's stack is the frame of Linux (arch/ia64/kernel/sigframe.h,
 // asm/sigcontext.h), since unwinders know that frame: three arguments, the descriptor, siginfo,
-// sigcontext. The kernel's own trampoline lies in its gate page at 0xa000000000000000, where
-// unwinders look for it; the emulator's trampoline has only the system call rt_sigreturn. On an
+// sigcontext. The kernel's own trampoline is in its gate page at 0xa000000000000000, where
+// unwinders expect it; the emulator's trampoline has only the system call rt_sigreturn. On an
 // alternate stack, the register stack starts at the lower end; the interrupted frames are stored
 // before, so that sc_loadrs is 0.
 
@@ -41,8 +41,8 @@
 #include "emulators/ia64/system_calls.h"
 #include "optimizer/base/error.h"
 
-// Two labels tell how far a call is: a call that a signal interrupts before `syscall` has no effect
-// yet. The first argument is the address of the flag that says that a signal is pending.
+// Two labels show how far a call is: a call that a signal interrupts before `syscall` has no effect
+// yet. The first argument is the address of the flag for a pending signal.
 asm(R"(
   .text
   .type respike_safe_system_call, @function
@@ -406,7 +406,7 @@ void return_from_signal(Thread& thread) {
       load_guest<uint64_t>(cpu, cpu.gr[12] + 16 + offsetof(SignalFrame, context_address));
   const auto c = load_guest<SignalContext>(cpu, context_address);
   // Back to the interrupted frame: if the frame is no longer in the array, it is read from the
-  // backing store that the register stack had then.
+  // register stack's backing store of that time.
   if (c.rbs_base != 0 || cpu.stack.bsp(cpu) != c.ar_bsp) {
     cpu.stack.start(cpu, c.ar_bsp);
     cpu.stack.set_rnat(c.ar_rnat);

@@ -7,11 +7,11 @@
 
 namespace respike::emulator::ia64 {
 
-/// Installs the handlers that the emulator needs (SIGSEGV, SIGBUS, a signal of its own), and takes
-/// over which signals the parent ignores.
+/// Installs the handlers that the emulator needs (SIGSEGV, SIGBUS, a signal of its own), and adopts
+/// the parent's set of ignored signals.
 void start_signals(Process& process);
 
-/// Maps the page with the code that guest handlers return to.
+/// Maps the page with the code to which guest handlers return.
 void map_trampoline(Process& process);
 
 /// Delivers the pending signal, if any. `interrupted`: a system call at cpu.ip was given up for the
@@ -44,7 +44,7 @@ constexpr int64_t kRestart = 512;
 int64_t safe_system_call(Thread& thread, long number, uint64_t a = 0, uint64_t b = 0,
                          uint64_t c = 0, uint64_t d = 0, uint64_t e = 0, uint64_t f = 0);
 
-/// Makes a thread come back to its loop.
+/// Makes a thread return to its loop.
 void kick(const Thread& thread);
 
 }  // namespace respike::emulator::ia64

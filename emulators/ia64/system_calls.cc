@@ -1,8 +1,8 @@
-// Finds who executes a system call.
+// Finds the function that executes a system call.
 //
 // Most calls take the same structures on IA-64 and x86-64, both being 64-bit little-endian Linux
-// with the generic headers: the host executes these calls with pointers translated
-// (system_calls.def), and its kernel says EFAULT where nothing is mapped. The other calls are in
+// with the generic headers: the host executes these calls with translated pointers
+// (system_calls.def), and its kernel returns EFAULT for unmapped memory. The other calls are in
 // system_calls_*.cc, by subject. Example: write(1, p, 5) becomes the host's write(1, p + bias, 5);
 // fstat is a function of system_calls_file.cc, since struct stat differs.
 
@@ -38,10 +38,9 @@ const std::unordered_map<unsigned, Row>& rows() {
   return kRows;
 }
 
-/// A pointer that every system call refuses, even where it would not use it.
+/// A pointer that every system call refuses, even if the call would not use it.
 constexpr uint64_t kBadPointer = uint64_t{1} << 63;
-/// Addresses from here on belong to the kernel, and are refused as well (asm/processor.h,
-/// TASK_SIZE).
+/// Addresses from here on belong to the kernel, and are also refused (asm/processor.h, TASK_SIZE).
 constexpr uint64_t kTaskSize = region_base(5);
 
 int64_t pass(Thread& thread, const Row& row, const Arguments& a) {
@@ -78,7 +77,7 @@ uint64_t host_pointer(const Thread& thread, uint64_t address) {
 }
 
 std::string guest_string(Thread& thread, uint64_t address) {
-  // Read in pieces that stay within a page: the page behind the string may not be mapped.
+  // Read in parts within a page: the page after the string may be unmapped.
   std::string text;
   while (text.size() < 65536) {
     const auto character = load_guest<char>(thread.cpu, address++);

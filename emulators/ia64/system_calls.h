@@ -32,11 +32,11 @@ SystemCall memory_call(unsigned number);
 SystemCall process_call(unsigned number);
 SystemCall network_call(unsigned number);
 
-/// The host's pointer for a guest's pointer; 0 stays 0. If the pointer can never be mapped, a
+/// The host's pointer for a guest's pointer; 0 stays 0. For a pointer that can never be mapped: a
 /// pointer that the kernel refuses.
 uint64_t host_pointer(const Thread& thread, uint64_t address);
 
-/// Copies an array of struct iovec, with pointers translated; raises a fault (EFAULT).
+/// Copies an array of struct iovec, with translated pointers; raises a fault (EFAULT).
 void load_vectors(Thread& thread, uint64_t address, uint64_t count, iovec* vectors);
 
 /// Copies a path or another string; raises a fault (EFAULT).

@@ -56,7 +56,7 @@ int64_t store_stat(Thread& thread, int result, const struct stat& s, uint64_t ad
   return 0;
 }
 
-/// Says whether a path is /proc/self/NAME or /proc/PID/NAME of this process.
+/// Whether a path is /proc/self/NAME or /proc/PID/NAME of this process.
 bool is_own(const std::string& path, const char* name) {
   return path == std::string("/proc/self/") + name ||
          path == "/proc/" + std::to_string(getpid()) + "/" + name;

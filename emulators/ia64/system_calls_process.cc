@@ -96,8 +96,8 @@ int64_t guest_futex(Thread& thread, const Arguments& a) {
                           a[5]);
 }
 
-/// On IA-64 the result is the priority itself, which may be negative; on x86-64 it is 20 minus
-/// that.
+/// On IA-64 the result is the priority itself, which may be negative; on x86-64 it is 20 minus the
+/// priority.
 int64_t guest_getpriority(Thread& thread, const Arguments& a) {
   const int64_t result = safe_system_call(thread, SYS_getpriority, a[0], a[1]);
   if (result < 0) return result;
@@ -109,7 +109,7 @@ int64_t guest_getpriority(Thread& thread, const Arguments& a) {
   return kNoResult;
 }
 
-/// asm-generic/sembuf.h; x86-64 has an unused word behind each time.
+/// asm-generic/sembuf.h; x86-64 has an unused word after each time.
 struct GuestSemaphores {
   uint64_t permissions[6], otime, ctime, count, unused[2];
 };

@@ -4,10 +4,10 @@
 // consistent state. vfork, which posix_spawn uses, shares memory until the child executes a program
 // or ends. The host's vfork does the same: the child runs on a Thread of its own inside the call,
 // while the parent's host thread waits. Example: a guest's system() is vfork, run_borrower() in the
-// child until execve, then the parent goes on.
+// child until execve, then the parent continues.
 //
 // When a thread ends, Linux clears the thread's number in memory and wakes the thread that joins
-// it. The host's kernel would do so only for one address, which glibc's own threads use. So the
+// it. The host's kernel does this only for one address, which glibc's own threads use. So the
 // emulator clears the number of guest threads itself, after the thread has run its last
 // instruction.
 
@@ -38,7 +38,7 @@ namespace {
 
 constexpr size_t kHostStack = 1 << 20;
 
-/// Sets the registers of a child: the parent's registers behind its call, with result 0.
+/// Sets the registers of a child: the parent's registers after its call, with result 0.
 void copy_registers(Thread& child, const Thread& parent, const CloneArguments& a) {
   Cpu& to = child.cpu;
   const Cpu& from = parent.cpu;

@@ -10,7 +10,7 @@ namespace respike::emulator::ia64 {
 
 /// The arguments of clone2. Memory stack and register stack of the child share one area: the memory
 /// stack grows down from the end of the area, the register stack up from its start. Stack 0: the
-/// child goes on with the parent's stacks.
+/// child continues on the parent's stacks.
 struct CloneArguments {
   uint64_t flags, stack, stack_size, parent_tid, child_tid, tls;
 };

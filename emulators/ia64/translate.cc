@@ -1,16 +1,16 @@
 // Translates bundles into micro-operations.
 //
 // A block runs from its first slot to the first branch that is always taken. Branches that may fall
-// through stay inside, so a block is a trace with exits. No-ops and stops leave nothing behind:
+// through stay inside, so a block is a trace with exits. No-ops and stops produce no operations:
 // executing instructions one after the other is right for all code that keeps the architecture's
-// rules about instruction groups. The rules forbid that an instruction reads or writes a register
-// that an earlier instruction of its group has written, except where the result is that of the
-// sequence (SDM 1, section 4.4.2 and chapter 3.4: dependency violations are undefined).
+// rules about instruction groups. The rules forbid an instruction to read or write a register that
+// an earlier instruction of its group has written, except where the result equals that of
+// sequential execution (SDM 1, section 4.4.2 and chapter 3.4: dependency violations are undefined).
 //
-// Each instruction is checked once, here: whether its targets exist in the frame, and whether it is
-// legal at all. Its registers become physical numbers. The translator then takes a specialised
-// handler, or the general handler if there is none. A qualifying predicate becomes a guard
-// operation before the instruction; instructions in a row with the same predicate share a guard.
+// Each instruction is checked once, here: its targets must exist in the frame, and it must be
+// legal. Its registers become physical numbers. The translator then takes a specialised handler, or
+// the general handler if there is none. A qualifying predicate becomes a guard operation before the
+// instruction; consecutive instructions with the same predicate share a guard.
 //
 // Example: `(p6) add r8 = r9, r10 ;; (p6) st8 [r11] = r8` becomes three operations: a guard of p6
 // that skips two operations, an add, a store.
@@ -68,7 +68,7 @@ bool is_compare(Op op) {
   }
 }
 
-/// Says whether an instruction tests its predicate itself.
+/// Whether an instruction tests its predicate itself.
 bool qualifies_itself(const Slot& s) {
   switch (s.op) {
     case Op::frcpa:
@@ -81,12 +81,12 @@ bool qualifies_itself(const Slot& s) {
   }
 }
 
-/// Says whether an illegal instruction faults even under a false predicate.
+/// Whether an illegal instruction faults even under a false predicate.
 bool faults_always(Op op) {
   return respike::ia64::is_unconditional_compare(op) || is_loop_branch(op);
 }
 
-/// Says whether an instruction may change predicates, so that a guard must not reach over it.
+/// Whether an instruction may change predicates, so that a guard must not reach over it.
 bool writes_predicates(const Slot& s) {
   return qualifies_itself(s) || s.op == Op::mov_to_pr || s.op == Op::mov_to_pr_rot;
 }
@@ -183,8 +183,8 @@ class Translator {
   uint8_t guard_predicate_ = 0;
 };
 
-/// Translates a bundle. False if there is no code at ip_; the block then ends with an operation
-/// that faults.
+/// Translates a bundle. Returns false if there is no code at ip_; then the block ends with an
+/// operation that faults.
 bool Translator::translate_bundle() {
   const uint64_t bundle = ip_ & ~uint64_t{15};
   uint8_t bytes[16];
@@ -215,8 +215,8 @@ bool Translator::translate_bundle() {
   return true;
 }
 
-/// Says whether an instruction is legal: targets are in the frame and not constant, the two targets
-/// of a pair differ, and loop branches are the last of their bundle.
+/// Whether an instruction is legal: targets are in the frame and not constant, the two targets of a
+/// pair differ, and loop branches are the last of their bundle.
 bool Translator::legal(const Slot& slot, FrameMarker marker) const {
   const Encoding& encoding = kEncodings[static_cast<size_t>(slot.op)];
   Slot copy = slot;

@@ -1,22 +1,23 @@
-// Structured exceptions: who handles a fault or a call of RaiseException().
+// Structured exceptions: finds the handler of a fault or of a call of RaiseException().
 //
 // A search goes up the frames and asks the handler of each procedure that has one. The usual
 // handler reads the procedure's scope table: records {begin, end, handler, jump target} of
-// addresses. A record with a jump target is of __try with __except: its handler is the filter,
-// which says whether the exception goes on there. A record without is of __try with __finally: its
-// handler runs when the frame goes away. Once a filter says yes, a second walk runs what is to run
-// finally, and the program goes on at the jump target with the registers of that frame.
+// addresses. A record with a jump target belongs to __try with __except: its handler is the filter,
+// which decides whether execution continues there. A record without a jump target belongs to __try
+// with __finally: its handler runs when the frame is removed. Once a filter accepts, a second walk
+// runs the __finally handlers, and the program continues at the jump target with the registers of
+// that frame.
 //
-// Example: f calls g in __try, g writes to address 0. g has no handler; f's filter says 1; f goes
-// on at its __except with the registers 9 to 15 that g had saved.
+// Example: f calls g in __try, g writes to address 0. g has no handler; f's filter returns 1; f
+// continues at its __except with the registers 9 to 15 that g had saved.
 //
 // Sources: the PE/COFF specification for the function table; Windows NT's documented interface of
-// RaiseException and of filters. The layout of scope tables is the one that is known of the same
-// compilers for other machines; no program of theirs for Alpha was at hand. Filters and code that
-// runs finally get the stack pointer of the frame as second argument.
+// RaiseException and of filters. The layout of scope tables is known from the same compilers for
+// other machines; none of their programs for Alpha was available. Filters and __finally handlers
+// get the stack pointer of the frame as second argument.
 //
-// Limits: addresses have 32 bits in records. Frames of the C library end a search. No exceptions of
-// floating point.
+// Limits: addresses have 32 bits in records. Frames of the C library end a search. No
+// floating-point exceptions.
 
 #define _GNU_SOURCE
 #include "exceptions.h"
@@ -53,9 +54,9 @@ struct dispatcher {
   uint64_t pc;
   uint64_t frame;
   const struct function_entry* entry;
-  const struct registers* first;  // where the exception came up
+  const struct registers* first;  // registers where the exception was raised
   bool first_is_call;
-  uint32_t target;  // of an unwinding: where the frame goes on
+  uint32_t target;  // for an unwinding: where the frame continues
 };
 
 struct scope {
@@ -75,8 +76,8 @@ static void* in_image(uint32_t address) {
 
 void resume_at(const struct registers* registers);  // registers.S
 
-/// Walks the frames from where the exception came up; gives false when nobody wants it. With a
-/// target, ends at the frame `frame` by going on there.
+/// Walks the frames from the place where the exception was raised; returns false when no handler
+/// accepts it. With a target, ends by continuing in the frame `frame`.
 static bool walk(struct exception_record* record, const struct registers* first, bool first_is_call,
                  uint64_t frame, uint32_t target) {
   struct registers r = *first;
@@ -127,7 +128,7 @@ unsigned c_specific_handler(void* record_, unsigned long frame, void* context, v
     const struct scope* scope = &scopes[i];
     if (!is_in(dispatcher->pc, scope)) continue;
     if ((record->flags & kUnwinding) != 0) {
-      // The handler itself is in the scopes around the one that goes on.
+      // The handler itself is in the scopes around the one that continues.
       if ((record->flags & kTargetUnwind) != 0 &&
           (is_in(dispatcher->target, scope) || scope->jump_target == dispatcher->target))
         return kContinueSearch;
@@ -143,7 +144,7 @@ unsigned c_specific_handler(void* record_, unsigned long frame, void* context, v
   return kContinueSearch;
 }
 
-/// An exception that nobody handles ends the process with its code, as on Windows NT.
+/// An unhandled exception ends the process with its code, as on Windows NT.
 static void dispatch(struct exception_record* record, const struct registers* registers,
                      bool is_call) {
   if (walk(record, registers, is_call, 0, 0)) return;

@@ -1,7 +1,7 @@
 #pragma once
 // Structured exceptions, as programs for Windows NT raise and handle them.
 
-/// From here on faults of the program are exceptions.
+/// From this call on, faults of the program are exceptions.
 void exceptions_begin(void);
 
 /// RaiseException() and __C_specific_handler() of programs.

@@ -1,11 +1,11 @@
 // Functions of kernel32 as far as the start code of instrumented images needs them: files, mappings
-// of files, the time. Arguments and results are as the Win32 functions are described; what is not
-// used is refused.
+// of files, the time. Arguments and results follow the descriptions of the Win32 functions; unused
+// features are refused.
 //
-// A handle is the number of a file that is open, and 4 more: 0 and -1 are no handles. A mapping of
-// a file has a file number of its own.
+// A handle is the number of an open file plus 4: 0 and -1 are not handles. A mapping of a file has
+// a file number of its own.
 //
-// Views lie below 2 GB, where programs have all their memory, from VIEWS_ADDRESS on.
+// Views are below 2 GB, like all memory of programs, from VIEWS_ADDRESS on.
 
 #define _GNU_SOURCE
 #include "file_functions.h"
@@ -34,7 +34,7 @@ static int file_of(long handle) {
   return (int)handle - kFirstHandle;
 }
 
-/// No file is opened but a new one, for reading and writing.
+/// Opens only new files, for reading and writing.
 static long create_file(const char* name, long access, long sharing, void* security, long how,
                         long flags, long template) {
   (void)sharing, (void)security, (void)flags, (void)template;
@@ -68,7 +68,7 @@ static long map_view_of_file(long mapping, long access, long high, long low, lon
     void* view = mmap((void*)address, length, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_FIXED_NOREPLACE, file_of(mapping), offset);
     if (view == (void*)address) return (long)address;
-    if (view != MAP_FAILED) munmap(view, length);  // old kernels
+    if (view != MAP_FAILED) munmap(view, length);  // for old kernels
     else if (errno != EEXIST) return 0;
   }
   return 0;

@@ -1,12 +1,13 @@
 // Loads a program for Windows NT on Alpha and runs it: a Linux program for Alpha, for an emulator.
 //
-// It does what NT's loader does: maps the sections of the image, adds the distance to the preferred
-// base to everything that base relocations name, and binds imports (modules.c). Instead of NT's own
-// libraries there is the C library: an import is bound to the function of that name. All of the
-// images, of the stack and of the code that leads to the C library lies below 2 GB, as on NT;
-// images with 64-bit addresses (PE32+, machine 0x284) do, too.
+// It does the work of NT's loader: it maps the sections of the image, adds the distance to the
+// preferred base to every word that base relocations name, and binds imports (modules.c). The C
+// library replaces NT's own libraries: an import is bound to the function of that name. The images,
+// the stack and the code that leads to the C library are below 2 GB, as on NT, including images
+// with 64-bit addresses (PE32+, machine 0x284).
 //
-// Example: "loader --base 0x1230000 lua.exe script.lua" binds printf of lua.exe to the C library's.
+// Example: "loader --base 0x1230000 lua.exe script.lua" binds printf of lua.exe to the C library's
+// printf.
 //
 // Source: Microsoft PE/COFF specification, sections 2 to 6. Code of the C library expects its own
 // address in register 27, which code for NT does not set: a thunk for each import does.
@@ -43,13 +44,13 @@ enum { kAbsolute = 0, kHigh = 1, kLow = 2, kHighLow = 3, kHighAdjusted = 4, kAdd
 #define STACK_SIZE 0x800000ul
 #define THUNKS_ADDRESS 0x10000000ul
 #define THUNKS_SIZE 0x20000ul
-// Images that cannot be at their own bases, and blocks of threads.
+// The place of images that cannot be at their own bases, and of blocks of threads.
 #define LOW_ADDRESS 0x30000000ul
 #define LOW_END 0x70000000ul
 #define LOW_STEP 0x10000ul
 
 static const char* program;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // of low memory and of thunks
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // guards low memory and thunks
 
 void fail(const char* format, ...) {
   va_list arguments;
@@ -112,7 +113,7 @@ static struct file read_file(const char* path) {
   return file;
 }
 
-/// Where `size` bytes of the image are; they must be in the image.
+/// The address of `size` bytes of the image; they must be in the image.
 uint8_t* at(const struct image* image, uint32_t place, uint32_t size) {
   if (place > image->size || size > image->size - place) fail("%#x is not in the image", place);
   return image->memory + place;
@@ -124,7 +125,7 @@ static const uint8_t* in_file(const struct file* file, uint64_t offset, uint64_t
   return file->bytes + offset;
 }
 
-/// Memory at the address; NULL when something is there already.
+/// Memory at the address; NULL when it is taken.
 static void* map_if_free(uint64_t address, uint64_t size) {
   void* memory = mmap((void*)address, size, PROT_READ | PROT_WRITE | PROT_EXEC,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
@@ -227,7 +228,7 @@ extern char divq[] __asm__("__divq"), divl[] __asm__("__divl"), divqu[] __asm__(
     divlu[] __asm__("__divlu"), remq[] __asm__("__remq"), reml[] __asm__("__reml"),
     remqu[] __asm__("__remqu"), remlu[] __asm__("__remlu");
 
-/// What the C library does not export.
+/// Functions that the C library does not export.
 static const struct {
   const char* name;
   void* function;
@@ -292,8 +293,8 @@ const char* text_in(const struct image* image, uint32_t place) {
 
 // ---- loading
 
-/// The headers are mapped from the file, and so tell those who look at the memory of the process
-/// (measure/plugins/mapped_files.cc) which file the image is.
+/// The headers are mapped from the file, so that observers of the process's memory
+/// (measure/plugins/mapped_files.cc) can identify the image's file.
 static void map_headers(const struct image* image, const struct file* file, uint32_t size) {
   uint8_t* headers = at(image, 0, size);
   in_file(file, 0, size);
@@ -304,7 +305,8 @@ static void map_headers(const struct image* image, const struct file* file, uint
   close(descriptor);
 }
 
-/// Puts the file's image into memory, at `base`; 0: at its own base, or elsewhere if that is taken.
+/// Puts the file's image into memory, at `base`; 0: at its own base, or elsewhere if that base is
+/// taken.
 static struct image place_image(const struct file* file, uint64_t base) {
   if (file->size < 64 || memcmp(file->bytes, "MZ", 2) != 0) fail("this is no PE file");
   const uint64_t headers = load32(in_file(file, 0x3c, 4));
@@ -366,7 +368,7 @@ struct image load_image(const char* path, uint64_t base) {
   return image;
 }
 
-/// Initializes all libraries, and calls the program's entry, whose gp nobody needs.
+/// Initializes all libraries, and calls the program's entry, whose gp is not needed.
 static long run(long count, char** arguments, const struct module* module) {
   initialize_modules();
   long (*entry)(long, char**, char**) = (void*)at(&module->image, module->image.entry, 4);

@@ -1,4 +1,4 @@
-// What the files of the loader share: images in memory, and how everything fails.
+// Shared by the files of the loader: images in memory, and the function for failures.
 #pragma once
 
 #include <stdbool.h>
@@ -28,19 +28,19 @@ uint64_t load64(const uint8_t* p);
 void store32(uint8_t* p, uint32_t value);
 void store64(uint8_t* p, uint64_t value);
 
-/// Where `size` bytes of the image are; they must be in the image.
+/// The address of `size` bytes of the image; they must be in the image.
 uint8_t* at(const struct image* image, uint32_t place, uint32_t size);
 /// A text in the image.
 const char* text_in(const struct image* image, uint32_t place);
 
-/// Memory below 2 GB where no image wants to be.
+/// Memory below 2 GB that is not the preferred place of any image.
 void* map_low(uint64_t size);
 
-/// Reads the file of an image and puts the image into memory, relocated. `base`: 0: its own, or
-/// elsewhere if that is taken.
+/// Reads the file of an image and puts the image into memory, relocated. `base`: 0: its own base,
+/// or elsewhere if that is taken.
 struct image load_image(const char* path, uint64_t base);
 
-/// A function of this loader or of the C library; NULL: there is none.
+/// A function of this loader or of the C library; NULL: there is no such function.
 void* function_named(const char* name);
 /// Code below 2 GB that jumps to a function with the function's address in register 27.
 uint32_t make_thunk(void* function);

@@ -28,7 +28,7 @@ int main(int count, char** arguments) {
     std::fputs(kUsage, stdout);
     return 0;
   }
-  int program = 1;  // behind options and their values
+  int program = 1;  // after options and their values
   while (program < count && std::strncmp(arguments[program], "--", 2) == 0) program += 2;
   if (program >= count) {
     std::fputs(kUsage, stderr);

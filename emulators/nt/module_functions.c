@@ -1,7 +1,7 @@
-// The functions of NT's kernel32.dll that have to do with modules.
+// The functions of NT's kernel32.dll for modules.
 //
 // Example: GetModuleFileNameA(NULL, text, 260) gives the absolute path of the program. When another
-// version of the program runs, it is the path of the original (substitutes.c).
+// version of the program runs, the result is the path of the original (substitutes.c).
 //
 // Source: the published descriptions of these functions (Win32 SDK). Paths are those of this
 // system. Limits: handles are addresses of images; error numbers are few.
@@ -52,7 +52,7 @@ static uint32_t get_module_file_name(void* handle, char* text, uint32_t size) {
   const size_t length = strlen(module->path);
   if (size == 0) return 0;
   if (length < size) return strcpy(text, module->path), (uint32_t)length;
-  memcpy(text, module->path, size - 1);  // cut off
+  memcpy(text, module->path, size - 1);  // truncated
   text[size - 1] = 0;
   last_error = kTooSmall;
   return size;

@@ -1,7 +1,7 @@
-// The functions of kernel32.dll that have to do with modules.
+// The functions of kernel32.dll for modules.
 #pragma once
 
-/// The function of the name; NULL: it is not among those that programs of the tests need.
+/// The function of the name; NULL: it is not a function that programs of the tests need.
 void* module_function(const char* name);
-/// What GetCommandLineA() says.
+/// Sets the result of GetCommandLineA().
 void set_command_line(int count, char** arguments);

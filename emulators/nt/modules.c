@@ -1,19 +1,19 @@
-// The program and its libraries: loading what they need, binding imports, telling them of the
-// process and of threads.
+// The program and its libraries: loading their libraries, binding imports, notifying them of
+// process and threads.
 //
 // A module is loaded in this order: the image is put into memory and relocated, the module joins
 // the list, the libraries that it imports from are loaded, and the slots of its imports get
-// addresses. Since it is on the list before, two libraries may import from each other. Entries of
-// libraries are called when all is bound, those first that others need.
+// addresses. Since the module is already on the list, two libraries may import from each other.
+// Entries of libraries are called when everything is bound; libraries that others need come first.
 //
-//   lua.exe imports lua_open of lua.dll: lua.dll is not on the list, so it is looked for in the
-//   folder of lua.exe, in the working folder, and in those of PATH.
+//   lua.exe imports lua_open of lua.dll: lua.dll is not on the list, so it is searched for in the
+//   folder of lua.exe, in the working folder, and in the folders of PATH.
 //
 // Libraries of NT itself (kSystem) have no files: their functions are those of the C library, or of
-// kernel32.c. Names of libraries do not depend on case, and ".dll" may be left out.
+// kernel32.c. Names of libraries ignore case, and ".dll" may be omitted.
 //
-// An image of another version that Respike made names its libraries by the paths of their versions
-// (substitutes.c): what the program sees are paths and names of the originals.
+// A version that Respike made names its libraries by the paths of their versions (substitutes.c);
+// the program sees paths and names of the originals.
 //
 // Source: Microsoft PE/COFF specification, sections 6.3 (exports) and 6.4 (imports); the published
 // descriptions of LoadLibrary, GetProcAddress and DllMain.
@@ -83,7 +83,7 @@ static char* absolute(const char* path) {
   return result;
 }
 
-/// The name of a library with the ".dll" that may be left out.
+/// The name of a library with its optional ".dll".
 static void complete_name(const char* name, char* complete, size_t size) {
   const bool has_suffix = strchr(last_part(name), '.') != NULL;
   snprintf(complete, size, "%s%s", name, has_suffix ? "" : ".dll");
@@ -112,7 +112,7 @@ struct module* module_at(const void* address) {
   return NULL;
 }
 
-/// A file of the folder whose name is the one wanted but for case; NULL: there is none.
+/// A file of the folder with the wanted name, ignoring case; NULL: there is none.
 static char* find_in(const char* folder, size_t length, const char* name) {
   char path[PATH_MAX];
   if (length + 2 + strlen(name) >= sizeof path) return NULL;
@@ -156,7 +156,7 @@ static char* find_library(const char* name) {
 
 static void* export_at(struct module* module, uint32_t index);
 
-/// The address of what "OTHER.Function" or "OTHER.#12" names.
+/// The address that "OTHER.Function" or "OTHER.#12" names.
 static void* forwarded(struct module* module, const char* text) {
   const char* dot = strrchr(text, '.');
   if (dot == NULL) fail("%s forwards to %s, which names no library", module->name, text);
@@ -231,8 +231,8 @@ static struct module* system_module(const char* name) {
   return NULL;
 }
 
-/// The library of the name, loaded if need be; NULL: it is not found. `asked`: LoadLibrary() is
-/// asked for it, with the name of an original; tables of imports have names of versions.
+/// The library of the name, loaded if need be; NULL: it is not found. `asked`: the name comes from
+/// LoadLibrary() and names an original; import tables name versions.
 static struct module* needed(const char* name, bool asked) {
   struct module* module = module_named(name);
   if (module == NULL) module = system_module(name);
@@ -290,7 +290,7 @@ static void bind_imports(struct module* module) {
 
 // ---- loading
 
-/// Loads the image in a file. What the program sees is the path, which the module takes over.
+/// Loads the image in a file. The program sees `path`, which the module owns from then on.
 static struct module* load(char* path, const char* file, uint64_t base) {
   struct module* module = calloc(1, sizeof *module);
   if (module == NULL) fail("there is no memory left");
@@ -310,7 +310,7 @@ static struct module* load(char* path, const char* file, uint64_t base) {
   return module;
 }
 
-/// Calls the entry of a library. Whether it agrees.
+/// Calls the entry of a library; returns whether the entry agrees.
 static bool tell(struct module* module, enum reason reason, bool by_process) {
   const struct image* image = &module->image;
   if (module->is_system) return true;
@@ -321,7 +321,7 @@ static bool tell(struct module* module, enum reason reason, bool by_process) {
          reason != kProcessAttach;
 }
 
-/// Initializes a module and before it all that it needs; false: one of these refuses.
+/// Initializes the modules that a module needs, then the module; false: one of them refuses.
 static bool initialize(struct module* module, bool by_process) {
   if (module->is_initialized) return true;
   module->is_initialized = true;
@@ -342,7 +342,7 @@ struct module* load_program(const char* path, uint64_t base) {
   return module;
 }
 
-/// The last library that was loaded is told first.
+/// Notifies libraries of the end; the library that was loaded last comes first.
 static void tell_of_the_end(struct module* module) {
   if (module == NULL) return;
   tell_of_the_end(module->next);
@@ -369,14 +369,14 @@ void note_in(const char* folder) {
   notes = folder;
 }
 
-/// A symbolic link, whose name is a hash of the path, tells Respike (tas/opened.h).
+/// A symbolic link, whose name is a hash of the path, is the note for Respike (tas/opened.h).
 static void note_opened(const struct module* module) {
   if (notes == NULL || module->is_system) return;
   uint64_t hash = 0xcbf29ce484222325;
   for (const char* p = module->path; *p != 0; ++p) hash = (hash ^ (uint8_t)*p) * 0x100000001b3;
   char link[PATH_MAX];
   snprintf(link, sizeof link, "%s/%016lx", notes, hash);
-  if (symlink(module->path, link) != 0) return;  // there it is, or cannot be
+  if (symlink(module->path, link) != 0) return;  // the link exists already, or cannot be made
 }
 
 struct module* load_library(const char* name) {

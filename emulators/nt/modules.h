@@ -9,16 +9,16 @@ struct module {
   struct module* next;  // in the order of loading
   struct image image;
   char* path;        // as the program sees it, absolute
-  const char* name;  // its last part
-  bool is_system;    // a library of NT, for which this loader stands in: it has no image
+  const char* name;  // last part of the path
+  bool is_system;    // a library of NT, implemented by this loader: it has no image
   bool is_initialized;
-  unsigned references;  // 0: the module goes when nobody needs it
+  unsigned references;  // 0: the module is unloaded when it is no longer needed
   bool stays;           // the program needs it from the start
   struct module* needs[kMostNeeded];
   unsigned need_count;
 };
 
-/// What happened, as entries of libraries are told.
+/// The reason of a call of a library's entry.
 enum reason { kProcessDetach = 0, kProcessAttach = 1, kThreadAttach = 2, kThreadDetach = 3 };
 
 /// All modules.
@@ -30,21 +30,21 @@ struct module* module_named(const char* name);
 /// The program.
 struct module* program_module(void);
 
-/// Libraries go behind this address, whatever their bases are.
+/// Libraries are placed from this address on, regardless of their bases.
 void set_library_base(uint64_t base);
 
-/// Libraries that the program opens are noted in the folder.
+/// Sets the folder for notes on libraries that the program opens.
 void note_in(const char* folder);
 
 struct module* load_program(const char* path, uint64_t base);
-/// Tells the libraries that the process has begun, those that others need first, and the program's
-/// thread data; and that the process ends when it does.
+/// Notifies the libraries that the process has begun (libraries that others need come first), and
+/// the program's thread data; and later that the process ends.
 void initialize_modules(void);
-/// Tells all libraries of a thread.
+/// Notifies all libraries of a thread.
 void notify_modules(enum reason reason);
 
-/// Loads a library and what it needs, or counts one reference more; NULL: it is not found, or
-/// refuses to be loaded.
+/// Loads a library and the libraries that it needs, or counts one more reference; NULL: the library
+/// is not found, or refuses to be loaded.
 struct module* load_library(const char* name);
 void unload_library(struct module* module);
 

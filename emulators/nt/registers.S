@@ -15,7 +15,7 @@
         .endr
         .endm
 
-/* void resume_at(const struct registers*): goes on at pc; v0 is the result of an exception. */
+/* void resume_at(const struct registers*): continues at pc; v0 is the result of an exception. */
         .align  4
         .globl  resume_at
         .ent    resume_at

@@ -1,18 +1,19 @@
-// Checks unwinding by stops: what the unwinder finds is compared with what really happened.
+// Checks unwinding by stops: compares the unwinder's result with the actual calls.
 //
-// Before the program starts, every instruction of its code becomes a breakpoint; the code of a
-// library that is opened later does before anything calls the library. When control comes to an
-// instruction for the first time, the program stops there, all frames are unwound, and the
-// instruction comes back. Calls and returns stay breakpoints: each call is carried out here and
-// notes where it returns to, the stack pointer and the registers that callees keep, and each return
-// takes the note back. So at each stop the true callers and their registers are known:
+// Before the program starts, every instruction of its code becomes a breakpoint, and so does the
+// code of a library opened later, before any call of it. When control first reaches an instruction,
+// the program stops there, all frames are unwound, and the instruction is restored. Calls and
+// returns stay breakpoints: each call is executed here, and records its return address, the stack
+// pointer and the registers that callees preserve; each return removes this record. So at each stop
+// the true callers and their registers are known:
 //
 //   stop at f + 8: unwound are pc 0x402010, sp 0x207fff00, r9 ... f9: are they those of the call
 //                  at 0x40200c?
 //
-// Frames of the C library, which calls back into images, are where a comparison ends: there the
-// newest note is of a deeper stack. A jump to the C library takes the note of its call back, since
-// the library's return is not seen. Stacks that longjmp() cut off are found by the stack pointer.
+// A comparison ends at frames of the C library, which calls back into images: there the newest
+// record is of a deeper stack. A jump to the C library removes the record of its call, since the
+// library's return is not seen. Stacks that longjmp() has cut off are recognized by the stack
+// pointer.
 //
 // The report has lines "KEY NUMBER" and one line for each fault. Stops between a call that returns
 // by another register than ra, as calls of division do, and its jump to the library are left out.
@@ -35,7 +36,7 @@ enum { kMostCalls = 1 << 16, kMostFaults = 1 << 16, kMostRanges = 64, kSavedRegi
 #define BREAKPOINT 0x00000080u
 
 struct call {
-  struct registers registers;  // of the caller; pc is the return address
+  struct registers registers;  // registers of the caller; pc is the return address
 };
 
 static __thread struct call* calls;
@@ -82,7 +83,7 @@ static void write_report(void) {
   fclose(file);
 }
 
-/// Whether what was unwound is what the call noted.
+/// Whether the unwound registers are those that the call recorded.
 static bool same(const struct registers* found, const struct registers* expected, uint64_t stop,
                  int frame) {
   static const char* const kNames[] = {"r9", "r10", "r11", "r12", "r13", "r14", "r15", "f2",
@@ -142,7 +143,7 @@ static void from_context(struct registers* r, const mcontext_t* context) {
   }
 }
 
-/// Carries out a call, return or jump.
+/// Executes a call, return or jump.
 static void jump(struct registers* r, mcontext_t* context, uint32_t word, uint32_t* place) {
   const unsigned a = word >> 21 & 31, b = word >> 16 & 31, kind = word >> 14 & 3;
   const bool direct = word >> 26 == 0x34;

@@ -3,13 +3,12 @@
 
 #include <stdint.h>
 
-/// Makes code known, which has to lie in an image that unwind_add_image() knows. Nothing has run
-/// there yet.
+/// Adds code, which must be in an image that unwind_add_image() knows, and must not have run yet.
 void stops_add_code(uint64_t begin, uint64_t end);
-/// Forgets all code in memory that is going away.
+/// Removes all code in memory that will be unmapped.
 void stops_remove_code(uint64_t begin, uint64_t end);
 
-/// An exception goes on in the frame with this stack pointer, behind whatever the frame called.
+/// An exception continues in the frame with this stack pointer, after the frame's call.
 void stops_unwound(uint64_t stack_pointer);
 
 /// Starts. The findings go to the file `report` when the process ends.

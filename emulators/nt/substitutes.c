@@ -1,13 +1,13 @@
-// Other versions of images, which Respike made, in the place of the originals.
+// Versions of images, made by Respike, in place of the originals.
 //
-// The table has a line for each version, with fields that a tab separates:
+// The table has a line for each version, with fields separated by tabs:
 //
 //   ORIGINAL SIZE TIME VERSION
 //
-// with the size of the original in bytes and the time of its last change in nanoseconds. When the
-// original has changed since, it runs itself. Both paths are absolute and without symbolic links.
-// Versions name their libraries by the paths of the versions of these; LoadLibraryA() is asked for
-// originals. What the program sees, module->path, is always the original's path.
+// with the size of the original in bytes and the time of its last change in nanoseconds. If the
+// original has changed since, the original runs. Both paths are absolute and without symbolic
+// links. Versions name their libraries by the paths of the libraries' versions; LoadLibraryA() gets
+// names of originals. The path that the program sees, module->path, is always the original's.
 
 #define _GNU_SOURCE
 #include "substitutes.h"
@@ -31,7 +31,7 @@ struct substitute {
 
 static struct substitute* substitutes;
 
-/// Whether the original is still the one that the version was made of.
+/// Whether the original is still the file from which the version was made.
 static bool is_current(const struct substitute* substitute) {
   struct stat status;
   return stat(substitute->original, &status) == 0 &&
@@ -43,7 +43,7 @@ static bool is_current(const struct substitute* substitute) {
 
 void read_substitutes(const char* path) {
   FILE* stream = fopen(path, "r");
-  if (stream == NULL) {  // another user than the one whose versions these are
+  if (stream == NULL) {  // a user other than the versions' owner
     fprintf(stderr, "respike-nt: the originals run: the table of versions cannot be read\n");
     return;
   }

@@ -1,10 +1,10 @@
 // Thread-local data (directory 9) and the block of each thread.
 //
-// Code finds its thread's data in four steps, as compilers for NT made them: the PALcode function
-// rdteb gives the block of the thread (TEB); the word at 44 of the block leads to an array; the
-// entry of the image's number in the array is the address of the thread's copy of the image's
-// template; and the distance of the variable from the template's start is added, which the linker
-// puts into the code as two halves (SECRELHI, SECRELLO).
+// Code of compilers for NT finds its thread's data in four steps: the PALcode function rdteb gives
+// the block of the thread (TEB); the word at 44 of the block leads to an array; the entry of the
+// image's number in the array is the address of the thread's copy of the image's template; and the
+// distance of the variable from the template's start is added, which the linker puts into the code
+// as two halves (SECRELHI, SECRELLO).
 //
 //   ldah t0,_tls_index
 //   call_pal rdteb
@@ -15,11 +15,11 @@
 //   ldah t1,hi(v0)
 //   ldl  t1,lo(t1)             the variable
 //
-// The directory says where the template lies, how many zeros follow, where the number goes, and
-// which functions of the image are told of threads.
+// The directory says where the template is, how many zeros follow, where the number is stored, and
+// which functions of the image are notified of threads.
 //
 // Linux's PALcode has no rdteb: the processor reports the instruction, and the signal handler here
-// does its work. Blocks, arrays and copies lie below 2 GB, since code reads their addresses as
+// does its work. Blocks, arrays and copies are below 2 GB, since code reads their addresses as
 // words of 32 bits.
 //
 // Sources: Microsoft PE/COFF specification, section 6.7 (thread-local storage), and sections 5.2.1
@@ -41,7 +41,7 @@
 enum { kMostNumbers = 64, kArray = 0x2c, kArrayAt = 0x800, kBlockSize = 0x2000, kReadBlock = 0xab };
 enum { kTemplate = 0, kTemplateEnd = 4, kNumberAt = 8, kFunctions = 12, kZeros = 16, kSize = 24 };
 
-/// Of the thread; the words at kArray and from kArrayAt on are what code reads.
+/// The block of a thread; code reads the words at kArray and from kArrayAt on.
 struct block {
   struct block* next;
   uint8_t* memory;
@@ -59,7 +59,7 @@ static const uint8_t* directory_of(const struct module* module) {
   return at(&module->image, module->image.directory[kThreadData], kSize);
 }
 
-/// What an address that the directory holds leads to.
+/// The memory at an address from the directory.
 static uint8_t* at_address(const struct module* module, uint32_t address, uint32_t size) {
   return at(&module->image, address - (uint32_t)(uintptr_t)module->image.memory, size);
 }
@@ -128,7 +128,7 @@ void call_thread_data_functions(const struct module* module, enum reason reason)
 
 // ---- rdteb
 
-/// The processor does not know an instruction: if that is rdteb, its result is made here.
+/// Handles an unknown instruction: if it is rdteb, computes its result.
 static void on_unknown_instruction(int signal_number, siginfo_t* info, void* context) {
   mcontext_t* machine = &((ucontext_t*)context)->uc_mcontext;
   uint32_t behind, here;

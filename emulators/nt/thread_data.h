@@ -12,5 +12,5 @@ void add_thread_data(struct module* module);
 void remove_thread_data(struct module* module);
 /// Calls the module's own functions for thread-local data.
 void call_thread_data_functions(const struct module* module, enum reason reason);
-/// pthread_create() for programs: libraries are told of the thread.
+/// pthread_create() for programs: notifies libraries of the thread.
 void* thread_creator(void);

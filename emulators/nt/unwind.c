@@ -1,26 +1,26 @@
-// Unwinds frames as Windows NT for Alpha does: by reading the code of prologs.
+// Unwinds frames in the way of Windows NT for Alpha: by reading the code of prologs.
 //
-// Nothing describes a frame but the code. The function table says where a procedure begins and
-// where its prolog ends; what the prolog's instructions did up to the stop is undone. In an epilog
-// that has raised the stack pointer already, there is nothing left to undo: what is left of the
-// epilog is executed instead. Example, with a stop at each instruction:
+// Only the code describes a frame. The function table says where a procedure begins and where its
+// prolog ends; the unwinder undoes the prolog's instructions up to the stop. In an epilog that has
+// already raised the stack pointer there is nothing to undo: the rest of the epilog is executed
+// instead. Example, with a stop at each instruction:
 //
-//   f:  lda sp,-16(sp)      nothing to undo: go on at ra
+//   f:  lda sp,-16(sp)      nothing to undo: continue at ra
 //       stq ra,0(sp)        sp := sp + 16
 //       bsr ra,g            ra := [sp]; sp := sp + 16
 //       ldq ra,0(sp)        the same
 //       lda sp,16(sp)       the same
-//       ret                 the epilog has raised sp: go on at ra
+//       ret                 the epilog has raised sp: continue at ra
 //
 // A procedure with a copy of the stack pointer in its prolog may change the stack pointer later;
-// the copy then says where the frame is. So a prolog is run forwards, with what is known of
-// registers relative to the caller's stack pointer; that gives the frame's size and the places of
+// then the copy says where the frame is. So a prolog is run forwards, with the known values of
+// registers relative to the caller's stack pointer; this gives the frame's size and the places of
 // saved registers. A call may be the last instruction of its procedure, so callers are looked up by
 // the address before the return address.
 //
-// Source: Windows NT for Alpha Systems Calling Standard, sections 3.2.6 and 8.1, which says what
-// prologs and epilogs may hold. How far NT's own unwinder executes epilogs was not to be found out;
-// this one goes on to the return, or to a branch to the beginning of another procedure.
+// Source: Windows NT for Alpha Systems Calling Standard, sections 3.2.6 and 8.1, which say what
+// prologs and epilogs may contain. How far NT's own unwinder executes epilogs could not be found
+// out; this unwinder continues to the return, or to a branch to the beginning of another procedure.
 
 #include "unwind.h"
 
@@ -131,7 +131,7 @@ static int64_t displacement(uint32_t word) {
   return opcode(word) == kLdah ? value * 0x10000 : value;
 }
 
-/// Whether it copies a register: bis with twice the same register, or with register 31.
+/// Whether an instruction copies a register: bis with the same register twice, or with register 31.
 static bool is_move(uint32_t word, unsigned* from) {
   if (opcode(word) != kLogic || (word >> 5 & 0xff) != 0x20) return false;
   *from = a_of(word) == 31 ? b_of(word) : a_of(word);
@@ -154,7 +154,7 @@ static bool is_saved(unsigned number) {
 
 // ---- prologs
 
-/// What a register holds while a prolog runs: a number, or a distance from the caller's stack
+/// The value of a register while a prolog runs: a number, or a distance from the caller's stack
 /// pointer.
 struct value {
   bool known;
@@ -162,12 +162,12 @@ struct value {
   int64_t number;
 };
 
-/// What a prolog did up to a stop, relative to the caller's stack pointer.
+/// The effect of a prolog up to a stop, relative to the caller's stack pointer.
 struct frame {
   int64_t stack_pointer;
   bool has_frame_pointer;
   int64_t frame_pointer;
-  unsigned return_address;  // the register that holds it, where no place in the frame does
+  unsigned return_address;  // the register that holds it, unless it is saved in the frame
   bool is_saved[64];        // by register: 32 integers, 32 of floating point
   int64_t place[64];
 };
@@ -188,7 +188,7 @@ static struct value difference(struct value a, struct value b) {
   return sum(a, b);
 }
 
-/// What an instruction that is no branch leaves in its result.
+/// The result of an instruction that is not a branch.
 static struct value result_of(uint32_t word, const struct value* values) {
   const struct value none = {0}, literal = {true, false, word >> 13 & 0xff};
   const struct value first = values[a_of(word)],
@@ -213,8 +213,8 @@ static void note_store(struct frame* frame, uint32_t word, const struct value* v
   frame->place[number] = base.number + displacement(word);
 }
 
-/// Runs the prolog from `begin` up to `end` with what is known of registers. Large frames are
-/// probed in a loop. False: where the stack pointer is cannot be told.
+/// Runs the prolog from `begin` up to `end` on the known values of registers. Large frames are
+/// probed in a loop. False: the stack pointer is not known.
 static bool run_prolog(uint64_t begin, uint64_t end, struct frame* frame) {
   struct value values[32] = {[kStackPointer] = {true, true, 0}, [31] = {true, false, 0}};
   memset(frame, 0, sizeof *frame);
@@ -255,7 +255,7 @@ static bool run_prolog(uint64_t begin, uint64_t end, struct frame* frame) {
   return true;
 }
 
-/// Gives the registers the values that the procedure found; [begin, end) of its prolog has run.
+/// Gives the registers their values at the procedure's entry; [begin, end) of its prolog has run.
 static bool undo(struct registers* r, uint64_t begin, uint64_t end) {
   struct frame frame;
   if (!run_prolog(begin, end, &frame)) return false;
@@ -303,8 +303,8 @@ static unsigned written_by(uint32_t word) {
 }
 
 /// Whether control leaves the procedure at `at` as at its end: a return, or a jump to a procedure's
-/// beginning with the caller's frame on top. Code without an entry is a procedure where the frame is
-/// `gone`, else a stub of a far branch.
+/// beginning with the caller's frame on top. Code without a table entry is a procedure if the frame
+/// is `gone`, else a stub of a far branch.
 static bool is_end(uint64_t at, uint32_t word, const struct registers* r, const bool* known,
                    bool gone) {
   if (is_return(word)) return true;
@@ -319,11 +319,11 @@ static bool is_end(uint64_t at, uint32_t word, const struct registers* r, const 
   return entry == NULL ? gone : entry->begin == target;
 }
 
-/// Executes what is left of an epilog that has begun to raise the stack pointer; false: the stop is
-/// not in such an epilog, and nothing changes.
+/// Executes the rest of an epilog that has begun to raise the stack pointer; false: the stop is not
+/// in such an epilog, and nothing changes.
 static bool finish_epilog(struct registers* r, const struct function_entry* entry) {
   struct registers now = *r;
-  bool raised = false;  // behind the stop
+  bool raised = false;  // after the stop
   for (uint64_t at = r->pc; at > entry->prolog_end;) {
     const uint32_t word = unwind_code_at(at -= kInstruction);
     if (goes_elsewhere(word)) break;

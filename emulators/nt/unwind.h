@@ -1,8 +1,8 @@
 #pragma once
 // Unwinding by the function tables of images, and the registers that it restores.
 //
-// Example: for a stop behind "lda sp,-16(sp); stq ra,0(sp)", unwind_frame() loads ra from the
-// stack, raises sp by 16 and goes on at ra.
+// Example: for a stop after "lda sp,-16(sp); stq ra,0(sp)", unwind_frame() loads ra from the stack,
+// raises sp by 16 and sets pc to ra.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,12 +26,12 @@ struct function_entry {
   uint32_t prolog_end;
 };
 
-/// Makes an image known: its memory and its function table, whose fields have 32 or, if it is wide,
-/// 64 bits.
+/// Adds an image: its memory and its function table, whose fields have 32 or, if it is wide, 64
+/// bits.
 void unwind_add_image(const uint8_t* memory, uint64_t size, const uint8_t* table,
                       uint64_t table_size, bool is_wide);
 
-/// Forgets an image, whose memory is no longer there.
+/// Removes an image whose memory is unmapped.
 void unwind_remove_image(const uint8_t* memory);
 
 /// The memory of the image that holds `address`, or NULL; gives the image's size.
@@ -40,13 +40,13 @@ const uint8_t* unwind_image_at(uint64_t address, uint64_t* size);
 /// The entry for the code at `address`, or NULL: a procedure without a frame.
 const struct function_entry* unwind_entry_at(uint64_t address);
 
-/// Makes `registers` those of the caller. `is_call`: the place is the return address of a call, not
-/// a stop. False: the prolog has an instruction that no prolog has.
+/// Changes `registers` to those of the caller. `is_call`: the place is the return address of a
+/// call, not a stop. False: the prolog has an instruction that no prolog has.
 bool unwind_frame(struct registers* registers, bool is_call);
 
-/// Reads an instruction. Whoever changes code in memory sets it to a function that gives the code
-/// before the change.
+/// Reads an instruction. Code that changes instructions in memory sets this to a function that
+/// returns the original instructions.
 extern uint32_t (*unwind_code_at)(uint64_t address);
 
-/// How often unwind_frame() came upon a stop behind the instruction that takes the frame away.
+/// How often unwind_frame() met a stop after the instruction that removes the frame.
 extern unsigned long unwind_epilog_count;

@@ -16,7 +16,7 @@ QString text(const std::string& utf8) {
   return QString::fromStdString(utf8);
 }
 
-/// The words of a subcommand. Operands that look like options go behind "--", at the end.
+/// The words of a subcommand. Operands that look like options go after "--", at the end.
 QStringList command_line(const QString& subcommand, const QStringList& operands,
                          const QStringList& options = {}) {
   const QStringList start = {"respike", subcommand};
@@ -32,8 +32,8 @@ QStringList image_options(const std::vector<std::string>& images) {
   return words;
 }
 
-/// What was done with each image. What a user wants to know most comes last, since the last
-/// sentence stays in the status line: that of the only image, or a sum.
+/// What was done with each image. The most important sentence comes last, since the last one stays
+/// in the status line: the sentence of the only image, or a sum.
 QStringList sentences(const std::vector<ImageOutcome>& outcomes, bool named,
                       std::string (*made)(const ImageOutcome&), const QString& done) {
   QStringList result;
@@ -58,7 +58,7 @@ struct Optimized {
   std::filesystem::path file;
 };
 
-/// Throws Error when there is none among `images`, which are paths; empty: all.
+/// Throws Error when none of `images` (paths; empty: all) is optimized.
 std::vector<Optimized> optimized_images(Environment& environment, const std::string& name,
                                         const std::vector<std::string>& images) {
   std::vector<Optimized> result;
@@ -147,7 +147,7 @@ Action collect_action() {
 
 Action export_action(const QString& name, const std::vector<std::string>& images,
                      const ExportPlace& chosen) {
-  // A window has no present folder that a user would know of.
+  // A window has no working folder that the user knows.
   ExportPlace place = chosen;
   place.folder = std::filesystem::absolute(place.folder).lexically_normal();
   const QString folder = text(place.folder.string());

@@ -1,5 +1,5 @@
 #pragma once
-// What a user can have done, as data: a title, the work, and the command line that does the same.
+// An action of the user, as data: a title, the work, and the command line that does the same.
 
 #include <QString>
 #include <QStringList>
@@ -15,11 +15,12 @@ namespace respike::gui {
 
 struct Action {
   QString title;        // "Optimize sqlite3"
-  QStringList command;  // words of the same command line, `respike` first; empty: there is none
-  /// Runs in the background. Returns sentences to say; throws Error when it could not be done.
+  QStringList command;  // words of the equivalent command line, `respike` first; empty: there is
+                        // none
+  /// Runs in the background. Returns sentences to show; throws Error when the work failed.
   std::function<QStringList(Environment&)> work;
-  /// Called in the window's thread when the user cancels the running action, beside what
-  /// Environment::progress does: for work that waits for another process.
+  /// Called in the window's thread when the user cancels the running action, in addition to the
+  /// effect of Environment::progress: for work that waits for another process.
   std::function<void()> stop = {};
 };
 
@@ -42,10 +43,10 @@ Action export_action(const QString& name, const std::vector<std::string>& images
 Action unregister_action(const QString& name);
 Action prune_action(unsigned keep, bool dry_run);
 /// Proves that the optimized image of each build runs the same code as the original. `images`:
-/// paths; empty: all that are optimized.
+/// paths; empty: all optimized images.
 Action verify_action(const QString& name, const std::vector<std::string>& images);
 
-/// The command lines that verify the same images: files, one after the other. Asked in the
+/// The command lines that verify the same images as files, one after the other. Asked in the
 /// background (Manager::ask).
 std::vector<QStringList> verify_commands(Environment& environment, const QString& name,
                                          const std::vector<std::string>& images);

@@ -34,7 +34,7 @@ QString describe(const ImageView& view) {
   return {};
 }
 
-/// How far an application is, in a few words.
+/// The progress of an application, in a few words.
 QString progress_of(const ApplicationView& view) {
   const auto count = [&](auto what) { return int(std::ranges::count_if(view.images, what)); };
   const int can = count([](const ImageView& i) { return i.image.optimizable; });
@@ -79,7 +79,7 @@ QString tip_of(const ProfileView& profile) {
   return tip;
 }
 
-/// "3 days" in a cell, or the number to sort by.
+/// "3 days" in a cell, or the number by which to sort.
 QVariant age_of(const std::optional<int64_t>& days, int role) {
   if (!days) return {};
   if (role == ApplicationModel::sort_role) return qlonglong(*days);

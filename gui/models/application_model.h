@@ -11,8 +11,8 @@
 
 namespace respike::gui {
 
-/// Rows: applications by name; below each its images, the programs first. When a new list
-/// differs only in what the cells show, rows stay, and with them selections and open branches.
+/// Rows: applications by name; below each its images, the programs first. When a new list differs
+/// only in the contents of cells, rows stay, and so do selections and open branches.
 class ApplicationModel : public QAbstractItemModel {
   Q_OBJECT
 
@@ -21,7 +21,7 @@ class ApplicationModel : public QAbstractItemModel {
   enum Role {
     application_role = Qt::UserRole,  // QString: the application's name
     image_role,                       // QString: the image's path; empty: the row is an application
-    sort_role                         // what columns are sorted by
+    sort_role                         // the value by which columns are sorted
   };
 
   using QAbstractItemModel::QAbstractItemModel;
@@ -47,7 +47,7 @@ class ApplicationModel : public QAbstractItemModel {
 
   std::vector<ApplicationView> applications_;
   std::map<std::string, Life> lives_;  // by application
-  std::vector<quintptr> numbers_;      // of the applications; a number is never given twice
+  std::vector<quintptr> numbers_;      // numbers of the applications; a number is never reused
   quintptr last_number_ = 0;
 };
 

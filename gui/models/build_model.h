@@ -1,5 +1,5 @@
 #pragma once
-// Tables of an image: its builds, and the procedures of it that are left alone.
+// Tables of an image: its builds, and those of its procedures that are left alone.
 
 #include <map>
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace respike::gui {
 
-/// What of the counts of the nearest older build that was counted is found again in a build.
+/// How much of the counts of the nearest older counted build is found again in a build.
 struct FoundAgain {
   uint32_t before = 0;  // number of the older build
-  double share = 0;     // of the executed instructions, for sure
+  double share = 0;     // share of the executed instructions, found with certainty
   QString most_lost;    // LossAnswer::most_lost
 };
 
@@ -31,17 +31,18 @@ struct BuildLine {
 std::vector<BuildLine> read_builds(Environment& environment, const std::string& application,
                                    const std::string& image);
 
-/// Finds what builds have of older ones. Profiles are matched for each answer, so answers are kept
-/// until the older build is counted again. For the thread of the questions.
+/// Finds how much builds have of older builds. Each answer takes a match of profiles, so answers
+/// are kept until the older build is counted again. For the thread of questions.
 class BuildHistory {
  public:
   std::optional<FoundAgain> found(Environment& environment, Id build);
 
  private:
-  std::map<std::tuple<Id, Id, uint64_t>, FoundAgain> known_;  // by both builds and the older counts
+  std::map<std::tuple<Id, Id, uint64_t>, FoundAgain> known_;  // by both builds and the version of
+                                                              // the older counts
 };
 
-/// In the user's own way.
+/// When the build was first seen, in the user's locale.
 QString first_seen_text(const BuildRow& build);
 
 class BuildModel : public TableModel {
@@ -64,7 +65,7 @@ class BuildModel : public TableModel {
   std::vector<BuildLine> builds_;
 };
 
-/// Opaque procedures, then pinned ones, each with its reason.
+/// Opaque procedures, then pinned procedures, each with its reason.
 class LeftAloneModel : public TableModel {
   Q_OBJECT
 

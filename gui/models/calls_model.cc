@@ -50,7 +50,7 @@ void CallsModel::set(const std::vector<ProcedureRow>& rows, const std::vector<Ca
     rows_.push_back(std::move(row));
   }
   for (Row& row : rows_) row.share = all == 0 ? 0 : double(row.call.count) / all;
-  // What is certain comes first.
+  // Certain counts come first.
   std::ranges::stable_sort(rows_, [](const Row& a, const Row& b) {
     return a.call.at_most != b.call.at_most ? b.call.at_most : a.call.count > b.call.count;
   });

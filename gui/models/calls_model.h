@@ -9,7 +9,7 @@
 
 namespace respike::gui {
 
-/// Which way calls are followed.
+/// The direction in which calls are followed.
 enum class Direction : uint8_t { callers, callees };
 
 class CallsModel : public TableModel {
@@ -21,7 +21,7 @@ class CallsModel : public TableModel {
 
   explicit CallsModel(Direction direction, QObject* parent = nullptr);
 
-  /// The calls of rows[of], the most frequent ones first.
+  /// The calls of rows[of], the most frequent first.
   void set(const std::vector<ProcedureRow>& rows, const std::vector<CallCount>& calls, uint32_t of);
   void clear();
   QVariant data(const QModelIndex& index, int role) const override;

@@ -12,7 +12,7 @@
 namespace respike::gui {
 namespace {
 
-/// The sign of a number that is written as `size`; none before a zero.
+/// The sign of a number whose absolute value is written as `size`; no sign before a zero.
 QString with_sign(double value, const QString& size) {
   const bool zero = std::ranges::none_of(size, [](QChar c) { return c >= '1' && c <= '9'; });
   return (zero ? "" : value > 0 ? "+" : "-") + size;
@@ -40,7 +40,7 @@ QString text_of(const Cell& cell) {
   return {};
 }
 
-/// What a column is sorted by.
+/// The value by which a column is sorted.
 QVariant value_of(const Cell& cell) {
   switch (cell.form) {
     case Cell::Form::text:

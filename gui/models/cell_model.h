@@ -1,5 +1,5 @@
 #pragma once
-// A table of cells that somebody else made: for tables whose rows are read as a whole.
+// A table of given cells: for tables whose rows are read as a whole.
 
 #include <QString>
 
@@ -12,12 +12,12 @@
 
 namespace respike::gui {
 
-/// A text, or a number with the way in which people read the number.
+/// A text, or a number with the format in which it is shown.
 struct Cell {
   enum class Form : uint8_t { text, count, figure, change, share, points, address, hash };
   Form form = Form::text;
-  uint64_t number = 0;  // of count, address and hash
-  double value = 0;     // of figure, change, share and points
+  uint64_t number = 0;  // for count, address and hash
+  double value = 0;     // for figure, change, share and points
   QString text;
 };
 
@@ -26,11 +26,11 @@ Cell text_cell(const std::string& text);
 Cell count_cell(uint64_t count);
 /// 2.5.
 Cell figure_cell(double value);
-/// +1,234; sorted by its size, whatever the sign.
+/// +1,234; sorted by its absolute value.
 Cell change_cell(double value);
 /// A part of 1: 12.34%.
 Cell share_cell(double share);
-/// The difference of two shares: +1.25, in percentage points; sorted by its size.
+/// The difference of two shares: +1.25, in percentage points; sorted by its absolute value.
 Cell points_cell(double difference);
 /// Hexadecimal.
 Cell address_cell(uint64_t address);

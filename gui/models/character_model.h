@@ -1,5 +1,5 @@
 #pragma once
-// What kind of program an application is, as a table of numbers.
+// The characteristics of an application, as a table of numbers.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace respike::gui {
 
-/// Of the images that were counted. `images`: paths; empty: all. Asked in the background
+/// The characteristics of the counted images. `images`: paths; empty: all. Asked in the background
 /// (Manager::ask).
 Characteristics read_characteristics(Environment& environment, CodeCache& cache,
                                      const std::string& application,

@@ -1,6 +1,6 @@
-// Example: the window asks for `main` of an image, then for `memcpy`: the image is lifted once. The
-// optimized version is followed from the original (optimizer/replay/rewritten.h), which takes about four
-// times as long as lifting, so that is done when somebody asks for it.
+// Example: the window asks for `main` of an image, then for `memcpy`: the image is lifted once.
+// Following the rewriting from the original to the optimized version (optimizer/replay/rewritten.h) takes
+// about four times as long as lifting, so it is done only on request.
 
 #include "gui/models/code_cache.h"
 
@@ -45,7 +45,7 @@ CodeCache::Original& CodeCache::original(Environment& environment, const ImageVi
   const std::string key = key_of(environment, view);
   if (original_ && original_->key == key) return *original_;
   optimized_.reset();
-  original_.reset();  // two large programs need not be in memory at once
+  original_.reset();  // avoids two large programs in memory at once
   auto lifted = std::make_unique<Original>();
   lifted->key = key;
   Diagnostics ignored;

@@ -19,13 +19,13 @@
 
 namespace respike::gui {
 
-/// Which version of an image.
+/// A version of an image.
 enum class Version : uint8_t { original, optimized };
 
 struct ProcedureQuestion {
   std::string application, image;  // name; path
   std::string name;                // of the procedure
-  uint64_t address = 0;            // in the original; 0: the first of the name
+  uint64_t address = 0;            // in the original; 0: the first procedure of the name
   Version version = Version::original;
 };
 
@@ -36,30 +36,30 @@ struct ProcedureAnswer {
 
 struct SourceQuestion {
   std::string application, image;  // name; path
-  std::string path;                // of the source, as recorded
+  std::string path;                // path of the source, as recorded
   PathSubstitutions substitutions;
 };
 
 struct LayoutAnswer {
   LayoutView before, after;  // after: without pieces when there is no optimized image
   std::shared_ptr<const SourceLines> lines_before, lines_after;  // nullptr: none
-  std::string not_followed;  // why there are no pieces of an optimized image that there is
+  std::string not_followed;  // why an existing optimized image has no pieces
 };
 
-/// Whether an image has counts, and `images`, which are paths, name the image; empty: all do.
+/// Whether an image has counts and is named by `images` (paths; empty: all images).
 bool is_counted(const ImageView& view, const std::vector<std::string>& images);
 
-/// Keeps the last image that was asked for. Used in one thread (Manager::ask).
+/// Keeps the image of the last question. Used in one thread (Manager::ask).
 class CodeCache {
  public:
-  /// Throws Error when there is no such version or procedure, or when it cannot be followed what
-  /// became of the original (follow_rewriting()).
+  /// Throws Error when there is no such version or procedure, or when the rewriting of the original
+  /// cannot be followed (follow_rewriting()).
   ProcedureAnswer ask(Environment& environment, const ProcedureQuestion& question);
-  /// The original procedure with what became of its blocks; the image has been optimized. Throws as
-  /// ask() does.
+  /// The original procedure, with marks for what became of its blocks; the image must be optimized.
+  /// Throws as ask() does.
   ProcedureAnswer ask_changes(Environment& environment, const ProcedureQuestion& question);
-  /// The source lines of a procedure in the form that ask() answers with; empty: the image has no
-  /// line tables, or none of the procedure. Throws as ask() does.
+  /// The source lines of a procedure, in the form in which ask() returns it; empty: the image has
+  /// no line tables, or none for the procedure. Throws as ask() does.
   CodeSources ask_sources(Environment& environment, const ProcedureQuestion& question);
   /// A source file with the counts of an image. Throws as ask() does.
   SourceAnswer ask_source(Environment& environment, const SourceQuestion& question);
@@ -79,7 +79,7 @@ class CodeCache {
 
  private:
   struct Original {
-    std::string key;  // of the build and its counts
+    std::string key;  // identifies the build and its counts
     std::optional<ImageContent> content;
     Program program;
     Profile profile;
@@ -87,13 +87,13 @@ class CodeCache {
     std::optional<std::vector<SourceFile>> sources;  // counted by line; nullopt: not yet
   };
   struct Optimized {
-    std::string key;  // of both builds and the counts
+    std::string key;  // identifies both builds and the counts
     Image image;
     RewrittenProgram program;
   };
-  /// Line tables stay when counts grow.
+  /// Line tables are kept when counts grow.
   struct Lines {
-    std::string key;  // of the content
+    std::string key;  // identifies the content
     std::shared_ptr<const SourceLines> lines;
   };
   Original& original(Environment& environment, const ImageView& view);

@@ -1,5 +1,5 @@
 #pragma once
-// The program that Respike brings along for people who have none at hand.
+// A program that comes with Respike, for users who have none at hand.
 
 #include <QString>
 
@@ -8,14 +8,15 @@
 
 namespace respike::gui {
 
-/// A word counter with a library of its own, and a text to count (examples/cmake, for Alpha).
+/// A word counter with a library of its own, and a text to count (examples/cmake), for this machine
+/// if Respike optimizes its programs, else for Alpha.
 struct Demo {
   std::filesystem::path program;
-  QString arguments;  // of a run, quoted as in a shell
+  QString arguments;  // arguments of a run, quoted as in a shell
 };
 
-/// The demo of this Respike: beside the command `respike` where it was built, or where it was
-/// installed. nullopt: the build had no compiler for the demo's machine.
+/// The demo of this Respike: beside the command `respike` in a build, or in the installed folder.
+/// nullopt: the build had no compiler for the demo's machine.
 std::optional<Demo> find_demo(const QString& respike);
 
 }  // namespace respike::gui

@@ -2,10 +2,10 @@
 // "code",
 // "-g" and "/src/my file.c:12".
 //
-// Names of files come from debug information, which anybody may have written. A name is one word or
-// a part of one, whatever it holds, and absolute, so that it is no option. The default, xdg-open,
-// does with a file what the desktop does with its kind: what is not plain text, or can be executed,
-// is not given to it.
+// Names of files come from debug information, which is not trusted. A name is always one word or a
+// part of one, whatever its characters, and absolute, so that it cannot be an option. The default,
+// xdg-open, treats a file as the desktop treats its type: a file that is not plain text, or that
+// can be executed, is not passed to it.
 
 #include "gui/models/editor.h"
 
@@ -24,7 +24,7 @@ constexpr const char* kSetting = "sources/editor";
 constexpr const char* kFile = "{file}";
 constexpr const char* kLine = "{line}";
 
-/// In one pass: a name that holds "{line}" keeps it.
+/// In one pass: a name that contains "{line}" keeps it.
 QString filled_in(const QString& word, const QString& path, uint32_t line) {
   QString result;
   for (qsizetype i = 0; i < word.size();) {
@@ -42,7 +42,7 @@ QString filled_in(const QString& word, const QString& path, uint32_t line) {
   return result;
 }
 
-/// Why the desktop shall not open a file.
+/// Why the desktop must not open a file.
 QString why_not_by_desktop(const QString& path) {
   const QMimeType kind = QMimeDatabase().mimeTypeForFile(path);
   const bool is_text = kind.inherits("text/plain") && !kind.inherits("application/x-desktop") &&

@@ -35,7 +35,7 @@ void StopFile::stop() {
 
 namespace {
 
-// In the place of a model's name: what was measured without a model.
+// Replaces a model's name for measurements without a model.
 constexpr const char* kTimed = "none: processor time on this computer";
 constexpr const char* kTimedAlike =
     "none: processor time on this computer, which varies more than it differs";
@@ -44,7 +44,7 @@ bool is_timed(const ComparisonRow& row) {
   return row.model == kTimed || row.model == kTimedAlike;
 }
 
-/// The workload as a line of a shell.
+/// The workload as a shell command line.
 QString workload_of(const GainRequest& request) {
   QString line = shell_line(request.arguments);
   if (!request.input.isEmpty())
@@ -69,7 +69,7 @@ ComparisonFacts facts_of(const measure::Comparison& comparison) {
   return facts;
 }
 
-/// Where no model ran: processor times, in the place of cycles.
+/// The facts of a comparison without a model: processor times in place of cycles.
 ComparisonFacts facts_of(const measure::TimeComparison& comparison) {
   const auto &before = comparison.before, &after = comparison.after;
   ComparisonFacts facts;
@@ -97,7 +97,7 @@ double speedup_of(const ComparisonFacts& facts) {
          double(std::max<uint64_t>(1, sum_of(facts, &ComparedNumber::optimized)));
 }
 
-/// What a comparison shows, in one sentence.
+/// The result of a comparison, in one sentence.
 QString verdict_of(const ComparisonFacts& facts) {
   if (facts.model == kTimedAlike) return "no gain: the processor time varies more than it differs";
   const QString speedup = QString("%1 times as fast").arg(speedup_of(facts), 0, 'f', 3);
@@ -106,7 +106,7 @@ QString verdict_of(const ComparisonFacts& facts) {
                         : " on a model of the " + QString::fromStdString(facts.model));
 }
 
-/// The figures of a comparison, with the cycles of each image in which any were spent.
+/// The figures of a comparison, with the cycles of each image that used any.
 ComparisonFacts facts_of(const ApplicationComparison& comparison) {
   if (comparison.timed) return facts_of(*comparison.timed);
   ComparisonFacts facts = facts_of(*comparison.modelled);

@@ -14,11 +14,11 @@ namespace respike::gui {
 struct GainRequest {
   QString application;
   QStringList arguments;
-  QString folder;  // empty: that of this process
-  QString input;   // file; empty: nothing to read
+  QString folder;  // empty: the folder of this process
+  QString input;   // a file; empty: no input
 };
 
-/// A file number that can be read once stop() was called.
+/// A file number that becomes readable when stop() is called.
 class StopFile {
  public:
   StopFile();
@@ -36,21 +36,21 @@ class StopFile {
 /// The comparison is kept with the program's build.
 Action compare_action(const GainRequest& request, std::shared_ptr<StopFile> stop);
 
-/// The words of `respike compare` that do the same.
+/// The words of the equivalent `respike compare`.
 QStringList compare_command(const GainRequest& request);
 
-/// The comparisons of an application's program that were kept, latest first. Asked in the
-/// background (Manager::ask).
+/// The stored comparisons of an application's program, latest first. Asked in the background
+/// (Manager::ask).
 std::vector<ComparisonRow> read_comparisons(Environment& environment,
                                             const std::string& application);
 
-/// Cycles, or microseconds where there is no model.
+/// Cycles, or microseconds without a model.
 QString unit_of(const ComparisonRow& row);
-/// Of the original, and of the optimized program.
+/// Costs of the original, and of the optimized program.
 uint64_t cycles_before(const ComparisonRow& row);
 uint64_t cycles_after(const ComparisonRow& row);
 
-/// The comparisons that were kept.
+/// The stored comparisons.
 class ComparisonModel : public TableModel {
   Q_OBJECT
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kGapX = 28, kGapY = 44;
 constexpr double kDummyWidth = 6;
-constexpr int kMostLayers = 24;  // of dummies for an edge
+constexpr int kMostLayers = 24;  // layers for which an edge gets dummies
 constexpr int kSweeps = 6;
 
 /// The computation of one layout. Nodes from graph.nodes.size() on are dummies.
@@ -39,8 +39,8 @@ class Layers {
     std::vector<uint32_t> up, down;
   };
 
-  /// A depth-first walk from the entry, then from all nodes that no walk reached: an edge to a node
-  /// that is on the present path leads back.
+  /// A depth-first walk from the entry, then from all nodes not yet reached: an edge to a node on
+  /// the present path leads back.
   void find_backward() {
     const size_t count = graph_.nodes.size();
     std::vector<std::vector<uint32_t>> out(count);
@@ -72,7 +72,7 @@ class Layers {
     }
   }
 
-  /// The length of the longest way from a start, without edges that lead back.
+  /// A node's layer is the length of the longest path to it, without edges that lead back.
   void assign_layers() {
     nodes_.resize(graph_.nodes.size());
     for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i].size = graph_.nodes[i];
@@ -114,7 +114,8 @@ class Layers {
     }
   }
 
-  /// Sorts each layer by the middle of the neighbours in the layer before, down and up in turns.
+  /// Sorts each layer by the middle of its nodes' neighbours in the previous layer, alternately
+  /// down and up.
   void order() {
     std::vector<double> position(nodes_.size()), middle(nodes_.size());
     const auto number = [&](const std::vector<uint32_t>& layer) {
@@ -169,12 +170,12 @@ class Layers {
     return (nodes_[left].size.width() + nodes_[right].size.width()) / 2 + kGapX;
   }
 
-  /// Wishes of neighbours in a row that overlap are averaged, as in isotonic regression: a block of
-  /// nodes moves to the mean of its wishes.
+  /// Averages the wishes of overlapping neighbours in a layer, as in isotonic regression: a group
+  /// of nodes moves to the mean of its wishes.
   void align(const std::vector<uint32_t>& layer, bool down) {
     struct Run {
       size_t first;
-      double sum;  // of wishes, each less the node's place in the run
+      double sum;  // sum of wishes, each less the node's place in the run
       size_t count;
       double width;  // from the first node to the last one
       double at() const { return sum / double(count); }
@@ -220,7 +221,7 @@ class Layers {
     for (size_t i = 0; i < graph_.nodes.size(); ++i)
       layout.nodes.emplace_back(QPointF(nodes_[i].x - nodes_[i].size.width() / 2, nodes_[i].y),
                                 nodes_[i].size);
-    double beside = right + kGapX;  // where edges run up, or far down
+    double beside = right + kGapX;  // x of edges that run up, or far down
     for (uint32_t e = 0; e < graph_.edges.size(); ++e) {
       const Node &from = nodes_[graph_.edges[e].from], &to = nodes_[graph_.edges[e].to];
       std::vector<QPointF> way;

@@ -1,5 +1,5 @@
 #pragma once
-// Where the boxes of a flow graph go, by layers.
+// The places of the boxes of a flow graph, in layers.
 //
 // Source: K. Sugiyama, S. Tagawa, M. Toda, "Methods for visual understanding of hierarchical system
 // structures", IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981: break cycles, assign
@@ -24,8 +24,8 @@ struct Graph {
 
 struct GraphLayout {
   std::vector<QRectF> nodes;
-  /// Of each edge: points from the border of one box to the border of the other one, through the
-  /// gaps between boxes.
+  /// For each edge: points from the border of one box to the border of the other, through the gaps
+  /// between boxes.
   std::vector<std::vector<QPointF>> edges;
   std::vector<bool> backward;  // per edge: leads up
   QSizeF size;

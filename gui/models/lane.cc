@@ -8,8 +8,8 @@ Lane::Lane() : inside_(new QObject) {
   thread_.start();
 }
 
-// Without `ending_` the thread would do all jobs that wait: Qt hands out all posted events before
-// quit() counts.
+// Without `ending_` the thread would do all waiting jobs: Qt delivers all posted events before
+// quit() takes effect.
 Lane::~Lane() {
   ending_ = true;
   thread_.quit();

@@ -12,7 +12,7 @@ namespace respike::gui {
 class Lane {
  public:
   Lane();
-  /// Waits for the present job, and drops the others.
+  /// Waits for the present job, and drops the waiting jobs.
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;

@@ -13,12 +13,12 @@ namespace respike::gui {
 /// Rows without code are left out. Time and memory are linear in the pieces and lines of the view.
 class LayoutMap {
  public:
-  /// What a row is as long as.
+  /// The length of a row: a page, or the size of the cache.
   enum class Row : uint8_t { page, cache };
 
   struct Cell {
     bool code = false;   // whether the line holds code
-    uint64_t count = 0;  // of the piece in the line that runs most often
+    uint64_t count = 0;  // count of the piece in the line that runs most often
   };
 
   LayoutMap() = default;
@@ -34,7 +34,7 @@ class LayoutMap {
   const Cell& cell(int row, int column) const {
     return cells_[size_t(row) * size_t(columns()) + size_t(column)];
   }
-  /// How hot a cell is, in [0, 1]: the logarithm of its count, by that of the hottest one's.
+  /// How hot a cell is, in [0, 1]: the logarithm of its count, relative to the hottest cell's.
   double heat(const Cell& cell) const;
 
   /// The piece at an address, or nullptr. Binary search.
@@ -55,7 +55,7 @@ class LayoutMap {
   uint64_t hottest_ = 0;
 };
 
-/// What of the text runs, before and after, as a table.
+/// How much of the text runs, before and after, as a table.
 class TouchedModel : public TableModel {
   Q_OBJECT
 

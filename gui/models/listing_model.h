@@ -25,14 +25,14 @@ class ListingModel : public TableModel {
   /// `counted`: whether counts are shown.
   void set(CodeView view, bool counted);
   const CodeView& view() const { return view_; }
-  /// The source lines of the code that set() was given, until it is given other code.
+  /// Sets the source lines of the code of the last set(), until the next set().
   void set_sources(CodeSources sources);
   const CodeSources& sources() const { return sources_; }
-  /// The source line of a row: of an instruction, or the first one of a block.
+  /// The source line of a row: of an instruction, or the first line of a block.
   SourcePlace place_of(int row) const;
   int row_of(BlockId block) const { return block < starts_.size() ? starts_[block] : -1; }
   BlockId block_at(int row) const;
-  /// The instruction of a row; nullptr: the row is that of a block.
+  /// The instruction of a row; nullptr: the row is a block's.
   const CodeLine* line_at(int row) const;
 
   QVariant data(const QModelIndex& index, int role) const override;

@@ -20,7 +20,7 @@ QString name_of(Message::Kind kind) {
 
 namespace {
 
-/// As the command line prints a name with control characters.
+/// Control characters appear as on the command line.
 QString in_one_line(QString text) {
   return text.replace('\n', "\\n").replace('\t', "\\t").replace('\r', "\\r");
 }

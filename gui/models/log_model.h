@@ -1,5 +1,5 @@
 #pragma once
-// Tables that only grow: all that was said, and the command lines of what was done.
+// Tables that only grow: all messages, and the command lines of all actions.
 
 #include <deque>
 
@@ -8,8 +8,8 @@
 
 namespace respike::gui {
 
-/// Rows: messages, oldest first; columns: time, kind, what the message is about, text. Beyond
-/// kMost the oldest messages go.
+/// Rows: messages, oldest first; columns: time, kind, subject, text. Beyond kMost the oldest
+/// messages are dropped.
 class MessageModel : public TableModel {
   Q_OBJECT
 

@@ -11,7 +11,7 @@
 namespace respike::gui {
 namespace {
 
-/// What a column is sorted by.
+/// The value by which a column is sorted.
 QVariant value_of(const LoopRow& row, int column) {
   switch (column) {
     case LoopModel::share:

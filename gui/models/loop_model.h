@@ -15,10 +15,10 @@ struct LoopRow {
   QString procedure, image;  // names
   QString source;            // line of the header: "main.c:12"; empty: not known
   std::string image_path;
-  double share = 0;  // of all executed instructions of the images
+  double share = 0;  // relative to all executed instructions of the images
 };
 
-/// Of the images that were counted. `images`: paths; empty: all. Asked in the background
+/// The loops of the counted images. `images`: paths; empty: all. Asked in the background
 /// (Manager::ask).
 std::vector<LoopRow> read_loops(Environment& environment, CodeCache& cache,
                                 const std::string& application,

@@ -1,6 +1,6 @@
 // Example: start(optimize_action("bc", {})) posts the action to the thread for work. There it opens
-// the database, optimizes, and posts back what to say; meanwhile its progress arrives at most every
-// 50 ms. When the action ends, the applications are read anew in the thread for questions.
+// the database, optimizes, and posts messages back; until then its progress arrives at most every
+// 50 ms. When the action ends, the applications are read again in the thread of the watch.
 
 #include "gui/models/manager.h"
 
@@ -27,7 +27,7 @@ constexpr auto kProgressEvery = std::chrono::milliseconds(50);
 
 struct Cancelled {};  // thrown by the progress of an action
 
-/// Runs `f` and returns what went wrong, as a sentence; empty: nothing.
+/// Runs `f` and returns its error, as a sentence; empty: none.
 template <typename F>
 QString sentence_of_failure(F f) {
   try {
@@ -56,7 +56,7 @@ bool is_there(const fs::path& file) {
   return fs::status(file, error).type() != fs::file_type::not_found;
 }
 
-/// Opens a database to look at it. Where it cannot be written, `problem` gets the reason.
+/// Opens a database for reading. If it cannot be written, `problem` gets the reason.
 std::unique_ptr<Environment> open_to_look(const fs::path& database, QString& problem) {
   try {
     problem.clear();
@@ -75,25 +75,25 @@ std::unique_ptr<Environment> open_to_look(const fs::path& database, QString& pro
 bool is_default(const fs::path& database) {
   try {
     return database == default_database_path();
-  } catch (const Error&) {  // no variable says where that would be
+  } catch (const Error&) {  // no variable names its place
     return false;
   }
 }
 
 }  // namespace
 
-/// What was seen last, to tell whether anything changed since.
+/// The last state seen, to detect changes.
 struct Manager::Watched {
   fs::path path;
-  // Stays open: the version of its database counts the writes of others.
+  // Stays open: the version of its database changes when other processes write.
   std::unique_ptr<Environment> environment;
   QString problem;  // why it cannot be written; empty: it can
   int64_t version = 0;
   std::optional<FileIdentity> file;
-  bool failed = false;  // the last look
+  bool failed = false;  // the last look failed
   std::vector<std::pair<std::string, std::optional<FileIdentity>>> images;
   Clock::time_point last_read;
-  Clock::duration reading{};  // took so long
+  Clock::duration reading{};  // duration of the last reading
 
   static std::optional<FileIdentity> identity(const fs::path& file) {
     try {
@@ -120,8 +120,8 @@ struct Manager::Watched {
     if (std::ranges::any_of(
             images, [](const auto& image) { return identity(image.first) != image.second; }))
       return true;
-    // Counts of processes that still run are merged anew each time: no more than a fifth of the
-    // time goes into that.
+    // Counts of processes that still run are merged again each time: this may take at most a fifth
+    // of the time.
     return problem.isEmpty() && Clock::now() - last_read > 4 * reading &&
            anything_to_merge(environment->database());
   }
@@ -220,7 +220,7 @@ int Manager::start(Action action) {
         was_cancelled = true;
       } catch (...) {
         messages = messages_of(environment, action.title);
-        // What was stopped by `stop` fails, and the user knows why.
+        // Work that `stop` has stopped fails, and the user knows why.
         if (!*cancelled || !action.stop) throw;
         was_cancelled = true;
       }
@@ -275,7 +275,7 @@ void Manager::ask_any(QObject* asker, std::function<void(Environment&)> question
     std::vector<Message> news;
     const QString failure = sentence_of_failure([&] {
       if (!is_there(database)) throw Error("there is no database", database);
-      QString ignored;  // the watch says it
+      QString ignored;  // the watch reports it
       const auto environment = open_to_look(database, ignored);
       question(*environment);
       news = messages_of(*environment, {});
@@ -348,7 +348,7 @@ void Manager::take(Snapshot snapshot, bool was_read) {
   const bool is_new = snapshot.problem != snapshot_.problem;
   if (!was_read) {
     if (!is_new) return;
-    // What was read last is worth more than an empty window.
+    // The last state is worth more than an empty window.
     snapshot.applications = std::move(snapshot_.applications);
   }
   if (is_new && !snapshot.problem.isEmpty())
@@ -364,7 +364,7 @@ void Manager::say(Message::Kind kind, const QString& about, const QString& text)
   Q_EMIT said({QDateTime::currentDateTime(), kind, about, text});
 }
 
-/// The watch reads again and again: the same words once.
+/// The watch reads again and again: show equal messages only once.
 void Manager::say_news(const std::vector<Message>& news) {
   for (const Message& message : news)
     if (news_.insert(message.text).second) say(message.kind, message.about, message.text);

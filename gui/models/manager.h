@@ -1,13 +1,13 @@
 #pragma once
-// What all pages share: a database, its applications, work in the background, and what was said.
+// Shared by all pages: a database, its applications, background work, and messages.
 //
-// Work goes to other threads, so that the window never waits: actions, which may take long, to the
-// first; questions of pages to the second. Both talk to applications/ alone, with an Environment of
-// their own for each job. Answers come back in the thread of the Manager.
+// Work goes to other threads, so that the window never waits: actions, which may take long, go to
+// the first; questions of pages go to the second. Both use only applications/, with an Environment
+// of their own for each job. Answers come back in the thread of the Manager.
 //
-// A third thread watches: every second it looks whether anything changed: the database (another
-// process wrote), the spool (a run counts), the files of images (make wrote them). Then it reads
-// the applications anew, which merges counts and registers new builds, as `respike list` does.
+// A third thread watches: every second it checks whether the database (another process wrote), the
+// spool (a run counts) or a file of an image (make wrote it) has changed. If so, it reads the
+// applications again, which merges counts and registers new builds, like `respike list`.
 
 #include <QDateTime>
 #include <QObject>
@@ -37,7 +37,7 @@ struct Message {
   QString text;
 };
 
-/// An action on its way.
+/// An action that was started.
 struct Task {
   enum class State : uint8_t { waiting, running, done, failed, cancelled };
   int number = 0;
@@ -45,14 +45,14 @@ struct Task {
   QStringList command;
   State state = State::waiting;
   QString step;      // "libfoo.so: layout"
-  double share = 0;  // of the present image, in [0, 1]
+  double share = 0;  // share of the work on the present image, in [0, 1]
 };
 
 /// Everything in a database that pages show at all times.
 struct Snapshot {
   std::vector<ApplicationView> applications;
   QString problem;    // why the database cannot be read or written; empty: it can
-  bool there = true;  // the database's file
+  bool there = true;  // the database's file exists
 };
 
 class Manager : public QObject {
@@ -60,27 +60,27 @@ class Manager : public QObject {
 
  public:
   explicit Manager(std::filesystem::path database, QObject* parent = nullptr);
-  /// Cancels what runs, and waits until it has stopped.
+  /// Cancels running actions, and waits until they have stopped.
   ~Manager() override;
 
   const std::filesystem::path& database() const { return database_; }
-  /// Goes on with another database. Actions that were started end in the one that they began in.
+  /// Switches to another database. Actions that were started end in their old database.
   void open(const std::filesystem::path& database);
 
   const Snapshot& snapshot() const { return snapshot_; }
   const ApplicationView* application(const QString& name) const;
-  /// Reads the applications anew, also when nothing seems to have changed.
+  /// Reads the applications again, even if nothing seems to have changed.
   void refresh();
 
-  /// Starts an action, after those that were started before; returns its number.
+  /// Starts an action, after the actions that were started before; returns its number.
   int start(Action action);
-  /// Stops an action at its next step. What it finished stays, as on the command line.
+  /// Stops an action at its next step. Finished work stays, as on the command line.
   void cancel(int task);
   const std::deque<Task>& tasks() const { return tasks_; }  // the last hundred, oldest first
   bool busy() const;
 
   /// Asks a question in the background. `answer` gets the result in this thread, unless `asker` is
-  /// gone by then; `failed` gets the sentence when there is none.
+  /// gone by then; on failure `failed` gets the error's sentence.
   template <typename T>
   void ask(QObject* asker, std::function<T(Environment&)> question,
            std::function<void(const T&)> answer, std::function<void(const QString&)> failed) {
@@ -94,7 +94,7 @@ class Manager : public QObject {
   }
 
   void say(Message::Kind kind, const QString& about, const QString& text);
-  /// Notes a command line that does what the user just did here.
+  /// Records the command line for what the user has just done.
   void note_command(const QStringList& words, const QString& folder = {},
                     const QString& input = {});
 
@@ -111,7 +111,7 @@ class Manager : public QObject {
   void ask_any(QObject* asker, std::function<void(Environment&)> question,
                std::function<void()> answer, std::function<void(const QString&)> failed);
   void look(bool anyway);
-  /// `was_read`: else the snapshot only has the problem.
+  /// `was_read`: if false, the snapshot only has the problem.
   void take(Snapshot snapshot, bool was_read);
   void say_news(const std::vector<Message>& news);
   void update(int task, const std::function<void(Task&)>& change);
@@ -123,12 +123,12 @@ class Manager : public QObject {
     std::shared_ptr<std::atomic<bool>> cancelled;
     std::function<void()> stop;  // Action::stop
   };
-  std::map<int, Running> running_;  // tasks that did not end yet
+  std::map<int, Running> running_;  // tasks that have not ended yet
   int last_task_ = 0;
   bool looking_ = false;  // the third thread looks for changes, or reads
   bool look_again_ = false;
   std::shared_ptr<Watched> watched_;  // used in the third thread only
-  std::set<QString> news_;            // what the watch and questions said: once is enough
+  std::set<QString> news_;            // messages of the watch and of questions, shown only once
   QTimer timer_;
   Lane work_;
   Lane questions_;

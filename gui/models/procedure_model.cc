@@ -179,7 +179,7 @@ bool ProcedureFilter::filterAcceptsRow(int row, const QModelIndex&) const {
   return text_.isEmpty() || procedure.name.contains(text_, Qt::CaseInsensitive);
 }
 
-/// Rows of a tree follow the row that they belong to.
+/// Children in a tree follow their parent row.
 QString csv_of(const QAbstractItemModel& model) {
   QString csv;
   const auto add_line = [&](auto cell) {

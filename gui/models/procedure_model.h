@@ -21,12 +21,12 @@ struct ProcedureRow {
   uint64_t entries = 0;
   uint32_t blocks = 0, executed_blocks = 0;
   uint64_t size = 0;  // bytes in the original image
-  bool exact = true;  // false: some calls did not return once
+  bool exact = true;  // false: some calls did not return exactly once
   double share = 0;   // of all executed instructions in the table
 };
 
 struct TimeData {
-  std::vector<ProcedureRow> rows;  // by executed instructions, the most first
+  std::vector<ProcedureRow> rows;  // sorted by executed instructions, largest first
   std::vector<CallCount> calls;    // procedures are indices of `rows`
 };
 
@@ -56,7 +56,7 @@ class ProcedureModel : public TableModel {
   std::vector<ProcedureRow> rows_;
 };
 
-/// Sorts by numbers, and keeps procedures whose name holds a text and, if asked, that ran.
+/// Sorts by numbers, and shows only procedures whose name contains a text and, if wanted, that ran.
 class ProcedureFilter : public QSortFilterProxyModel {
   Q_OBJECT
 

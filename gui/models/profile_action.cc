@@ -1,6 +1,6 @@
-// Example: merge_action({{a, 2}, {b, 1}}, "sum.profile") has the command line
-// `respike profile merge a:2 b -o sum.profile`. Profiles of the database are no files, so that
-// there is no command line for them.
+// Example: merge_action({{a, 2}, {b, 1}}, "sum.profile") has the command line `respike profile
+// merge a:2 b -o sum.profile`. Profiles of the database are not files, so there is no command line
+// for them.
 
 #include "gui/models/profile_action.h"
 

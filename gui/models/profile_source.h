@@ -1,5 +1,5 @@
 #pragma once
-// Profiles to choose from: those of the database, of an application's builds, and those of files.
+// Profiles to choose from: of an application's builds, from the database, and of files.
 
 #include <QString>
 
@@ -23,7 +23,7 @@ struct ProfileSource {
   bool operator==(const ProfileSource&) const = default;
 };
 
-/// A profile as a list shows it.
+/// A profile as a line of a list.
 struct ProfileLine {
   ProfileSource source;
   QString image;  // path
@@ -33,14 +33,14 @@ struct ProfileLine {
   bool present = false;  // of the build that the image's file has now
 };
 
-/// Profiles of all builds of an application's images, the oldest build of an image first, as far as
-/// there are counts of a build or of an older one. Asked in the background (Manager::ask), as are
-/// the next two.
+/// Profiles of an application's builds, the oldest build of an image first; only builds for which
+/// the build or an older one was counted. Asked in the background (Manager::ask), as are the next
+/// two.
 std::vector<ProfileLine> read_build_profiles(Environment& environment,
                                              const std::string& application);
-/// Throws Error when the file is no profile.
+/// Throws Error when the file is not a profile.
 ProfileLine read_profile_line(const std::string& file);
-/// Throws Error when the file is no profile, or the build is gone.
+/// Throws Error when the file is not a profile, or when the build is gone.
 Profile read_profile_of(Environment& environment, const ProfileSource& source);
 
 inline constexpr TableModel::Title kProfileLineTitles[] = {

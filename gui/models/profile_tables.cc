@@ -1,5 +1,5 @@
-// Example: of a profile in which `main` executed 300 of 1,000 instructions, the first table has the
-// row 30.00%, 300, 1, yes, main.
+// Example: for a profile in which `main` executed 300 of 1,000 instructions, the first table has
+// the row 30.00%, 300, 1, yes, main.
 
 #include "gui/models/profile_tables.h"
 
@@ -27,7 +27,7 @@ std::shared_ptr<const CellRows> procedure_cells(const ProfileContent& content) {
   return rows;
 }
 
-/// The profile without what was carried over from older builds, if there is more.
+/// The profile without counts carried over from older builds, if it has other counts.
 Profile read_own(Environment& environment, const ProfileSource& source) {
   if (source.is_file() || environment.database().summary(source.build).runs == 0)
     return read_profile_of(environment, source);

@@ -1,6 +1,6 @@
 #pragma once
-// What profiles say, as tables: `respike profile show`, two profiles side by side, and what was
-// lost when a profile was carried over.
+// Profiles as tables: `respike profile show`, two profiles side by side, and the losses of a
+// profile that was carried over.
 
 #include <memory>
 #include <vector>
@@ -19,7 +19,8 @@ struct ProfileContent {
   std::shared_ptr<const Profile> profile;
   ProfileFigures figures;
   ProcedureNames names;
-  std::vector<const ProcedureProfile*> procedures;  // of `profile`; as rows of the next
+  std::vector<const ProcedureProfile*> procedures;  // procedures of `profile`; rows of the next
+                                                    // member
   std::shared_ptr<const CellRows> rows;
 };
 
@@ -69,7 +70,7 @@ inline constexpr TableModel::Title kDifferenceTitles[] = {
     {"Procedure", "Name in A, or in B if only B has the procedure"},
     {"Partner", "The name in B if B has another one; or which profile alone has the procedure"}};
 
-/// A build counts without what was carried over from older builds, if it was counted itself.
+/// A build that was counted itself is taken without the counts carried over from older builds.
 std::shared_ptr<const CellRows> read_differences(Environment& environment, const ProfileSource& a,
                                                  const ProfileSource& b);
 
@@ -77,7 +78,7 @@ std::shared_ptr<const CellRows> read_differences(Environment& environment, const
 
 struct LossAnswer {
   QString summary;        // empty: no older build was counted
-  double confidence = 0;  // share of the executed instructions that was found again for sure
+  double confidence = 0;  // share of the executed instructions that was found again with certainty
   QString most_lost;  // the procedure that lost most, with its loss and the reason; may be empty
   std::shared_ptr<const CellRows> rows = std::make_shared<CellRows>();
 };
@@ -93,7 +94,7 @@ inline constexpr TableModel::Title kLossTitles[] = {
     {"Procedure", "Name in the older build"},
     {"Name now", "Of its partner in the newer build; empty: there is none"}};
 
-/// What of the older build's profile was lost in the build `build`.
+/// The losses of the older build's profile in the build `build`.
 LossAnswer read_losses(Environment& environment, Id build);
 LossAnswer losses_of(const QString& title, const Profile& before, const MatchResult& match);
 

@@ -47,7 +47,7 @@ QString RunRequest::line() const {
 std::optional<QStringList> split_words(const QString& line) {
   QStringList words;
   QString word;
-  bool inside = false;  // of a word
+  bool inside = false;  // inside a word
   for (qsizetype i = 0; i < line.size(); ++i) {
     const QChar c = line[i];
     if (c == '\'') {
@@ -118,8 +118,8 @@ void ProgramRun::start(const RunRequest& request, const std::filesystem::path& d
   if (!in_process()) next();
 }
 
-/// QProcess may still be inside of start(), so that the next run starts later; and QProcess may
-/// report several errors of one start.
+/// QProcess may still be inside start(), so the next run starts later; and QProcess may report
+/// several errors of one start.
 void ProgramRun::end(bool good, const QString& how) {
   if (!std::exchange(begun_, false)) return;
   Q_EMIT ended(good, how);
@@ -149,7 +149,7 @@ void ProgramRun::next() {
   process_.start(program, words);
 }
 
-/// The terminal has its own input and exit status, so a shell inside of the terminal passes on the
+/// The terminal has its own input and exit status, so a shell inside the terminal passes on the
 /// program's.
 QStringList ProgramRun::in_terminal(const RunRequest& request, const QStringList& words) {
   static const QString kScript =
@@ -168,7 +168,7 @@ void ProgramRun::end_in_terminal() {
   const int status = file.readAll().trimmed().toInt(&is_known);
   noted_.reset();
   if (!is_known) return end(false, "the terminal was closed before the program ended");
-  constexpr int kSignals = 128;  // a shell adds it to the number of a signal
+  constexpr int kSignals = 128;  // shells add this to the number of a signal
   end(status == 0, status > kSignals ? QString("killed by signal %1 (%2)")
                                            .arg(status - kSignals)
                                            .arg(strsignal(status - kSignals))

@@ -14,7 +14,7 @@
 
 namespace respike::gui {
 
-/// What the user asks for: a command of Respike that starts programs, with a folder and an input.
+/// The user's request: a command of Respike that starts programs, with a folder and an input.
 struct RunRequest {
   enum class Kind {
     program,  // respike run
@@ -24,17 +24,17 @@ struct RunRequest {
   };
   Kind kind = Kind::program;
   QString application;
-  QString program = {};  // one of several; empty: the only one
+  QString program = {};  // one of several programs; empty: the only one
   QStringList arguments;
   QStringList environment;  // NAME=VALUE
-  QString folder;           // empty: that of this process
-  QString input;            // file; empty: nothing to read
+  QString folder;           // empty: the folder of this process
+  QString input;            // a file; empty: no input
   bool in_terminal = false;
   bool guard = false;  // of a program: respike run --guard
 
   /// The command line, without folder and input.
   QStringList command() const;
-  /// The same as a line of a shell, with folder and input.
+  /// The same as a shell command line, with folder and input.
   QString line() const;
 };
 
@@ -50,11 +50,11 @@ class ProgramRun : public QObject {
  public:
   /// `respike`: the command. Runs use `database`.
   ProgramRun(QString respike, QObject* parent = nullptr);
-  /// Stops what runs.
+  /// Stops the running program.
   ~ProgramRun() override;
 
   void start(const RunRequest& request, const std::filesystem::path& database);
-  /// Ends the program: by SIGTERM, at the second call by SIGKILL. Requests that wait are dropped.
+  /// Ends the program: with SIGTERM, at the second call with SIGKILL. Drops waiting requests.
   void stop();
   /// Whether a program runs, or is about to.
   bool running() const { return begun_ || !queue_.empty(); }
@@ -77,9 +77,9 @@ class ProgramRun : public QObject {
   QString respike_;
   std::deque<std::pair<RunRequest, std::filesystem::path>> queue_;
   QProcess process_;
-  bool begun_ = false;  // a run whose end was not told yet
+  bool begun_ = false;  // a run has begun whose end was not reported yet
   bool asked_to_stop_ = false;
-  std::unique_ptr<QTemporaryDir> noted_;  // where a shell in a terminal notes the exit status
+  std::unique_ptr<QTemporaryDir> noted_;  // where the shell in a terminal writes the exit status
 };
 
 /// The terminal emulator of this system; empty: there is none.

@@ -1,5 +1,5 @@
-// Example: line 7 of main.c, of which a block ran 1,000 times, has the row 1,000, 4.20%, 7 and its
-// text. Lines without code have no count.
+// Example: a block with code of line 7 of main.c ran 1,000 times; the line has the row 1,000,
+// 4.20%, 7 and its text. Lines without code have no count.
 
 #include "gui/models/source_model.h"
 
@@ -10,9 +10,9 @@
 namespace respike::gui {
 namespace {
 
-constexpr size_t kLongestLine = 2000;  // bytes: of longer lines the start is shown
+constexpr size_t kLongestLine = 2000;  // bytes; longer lines are cut
 
-/// What cannot be printed in a line, such as a form feed, is shown as a blank.
+/// Shows characters that cannot be printed in a line, such as a form feed, as blanks.
 QString printable(const std::string& line) {
   QString text = QString::fromStdString(line.substr(0, kLongestLine));
   for (QChar& c : text)

@@ -13,14 +13,14 @@
 
 namespace respike::gui {
 
-/// A source file, and what was counted in its lines.
+/// A source file with the counts of its lines.
 struct SourceAnswer {
   QString found;                                 // where the file is; empty: nowhere
   std::optional<std::vector<std::string>> text;  // lines; nullopt: the file cannot be read
   std::map<uint32_t, SourceLine> counts;         // by line
   uint64_t instructions = 0;                     // executed in the whole image
   bool counted = false;
-  std::vector<uint32_t> coded;  // lines with code, ascending: what is shown without a text
+  std::vector<uint32_t> coded;  // lines with code, ascending: shown if there is no text
   bool newer = false;           // the file was written after the image
 };
 
@@ -31,7 +31,7 @@ class SourceModel : public TableModel {
   enum Column { count, share, line, text };
   enum Role {
     heat_role = Qt::UserRole,  // share in [0, 1]
-    chosen_role,               // whether the line is one of the chosen block
+    chosen_role,               // whether the line belongs to the chosen block
   };
 
   explicit SourceModel(QObject* parent = nullptr);
@@ -39,7 +39,7 @@ class SourceModel : public TableModel {
   void set(const SourceAnswer& answer);
   /// The lines of the chosen block.
   void choose(std::set<uint32_t> lines);
-  /// The row of a line; -1: it is not there.
+  /// The row of a line; -1: the line is not shown.
   int row_of(uint32_t number) const;
   uint32_t line_at(int row) const { return lines_[size_t(row)]; }
 

@@ -1,6 +1,6 @@
 // Example: a program was compiled in /build/app, and its sources are in /home/me/app now. The user
-// points at /home/me/app/src for /build/app/src/main.c; what follows from that is that files below
-// /build/app are below /home/me/app.
+// selects /home/me/app/src for /build/app/src/main.c; it follows that files below /build/app are
+// now below /home/me/app.
 
 #include "gui/models/source_paths.h"
 
@@ -46,7 +46,7 @@ std::optional<PathSubstitution> substitution_for(const QString& recorded, const 
   for (qsizetype start = 0; start >= 0; start = path.indexOf('/', start + 1)) {
     if (!is_file(there + path.mid(start))) continue;
     PathSubstitution place{path.left(start), there};
-    // Folders of the same names are not what differs.
+    // Folders with the same names are not part of the difference.
     while (place.from.count('/') > 1 && place.to.count('/') > 1 &&
            last_of(place.from) == last_of(place.to))
       place = {parent_of(place.from), parent_of(place.to)};

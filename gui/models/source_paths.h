@@ -1,5 +1,5 @@
 #pragma once
-// Where sources are that are not at the place that debug information records.
+// Finds sources that are not at the place recorded in debug information.
 
 #include <QString>
 #include <QStringList>
@@ -16,18 +16,18 @@ struct PathSubstitution {
 };
 using PathSubstitutions = std::vector<PathSubstitution>;
 
-/// Where a source is, by its recorded path: there, or where the first substitution leads that leads
-/// to a file. Empty: nowhere.
+/// The place of a source: its recorded path, or the result of the first substitution that leads to
+/// a file. Empty: not found.
 QString find_source(const QString& recorded, const PathSubstitutions& substitutions);
 
-/// The substitution by which `folder` holds a source: the folder has the file itself, or below it
-/// as many of the recorded folders as it can. nullopt: it does not have the file.
+/// The substitution by which `folder` holds a source: `folder` contains the file itself, or below
+/// it the last recorded folders, as many as possible. nullopt: the folder does not have the file.
 std::optional<PathSubstitution> substitution_for(const QString& recorded, const QString& folder);
 
-/// Those that the user made, by the settings.
+/// The user's substitutions, from the settings.
 PathSubstitutions read_substitutions();
 void keep_substitutions(const PathSubstitutions& substitutions);
-/// Puts a substitution first; another one of the same place goes.
+/// Puts a substitution first, and removes another one of the same place.
 void add_substitution(const PathSubstitution& substitution);
 
 }  // namespace respike::gui

@@ -1,5 +1,5 @@
 #pragma once
-// What all tables share: titles of columns with their tooltips, and the number of rows.
+// The base of all tables: titles of columns with their tooltips, and the number of rows.
 
 #include <QAbstractTableModel>
 
@@ -21,7 +21,7 @@ class TableModel : public QAbstractTableModel {
  public:
   struct Title {
     const char* title;
-    const char* tip;  // what the column says, and its unit
+    const char* tip;  // meaning of the column, and its unit
   };
 
   int rowCount(const QModelIndex& parent = {}) const override {

@@ -1,5 +1,5 @@
 #pragma once
-// Texts that are shown letter by letter: labels and tooltips take `<b>` in a name for a tag.
+// Texts that are shown literally: labels and tooltips would take `<b>` in a name for a tag.
 
 #include <QString>
 

@@ -208,8 +208,8 @@ void ApplicationsPage::export_images() {
     manager_.start(export_action(dialog.application(), dialog.images(), dialog.place()));
 }
 
-/// The command lines name files that only the database knows: they are asked for first, so that the
-/// lines of all actions are in order.
+/// The command lines name files that only the database knows: the page asks for the lines first, so
+/// that the lines of all actions are in order.
 void ApplicationsPage::verify() {
   const ApplicationView* application = selected();
   if (application == nullptr) return;
@@ -226,7 +226,7 @@ void ApplicationsPage::verify() {
         for (const QStringList& words : commands) manager_.note_command(words);
         start();
       },
-      [start](const QString&) { start(); });  // the action says why it fails
+      [start](const QString&) { start(); });  // the action reports why it fails
 }
 
 void ApplicationsPage::forget() {

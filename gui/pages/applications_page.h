@@ -1,5 +1,5 @@
 #pragma once
-// The page of applications: what there is, what can be done.
+// The page of applications: a list, and the possible actions.
 
 #include <QComboBox>
 #include <QLabel>
@@ -17,7 +17,7 @@ class ApplicationsPage : public QWidget {
   Q_OBJECT
 
  public:
-  /// `has_demo`: the first page, which shows without applications, offers the demo.
+  /// `has_demo`: the first page, shown when there are no applications, offers the demo.
   ApplicationsPage(Manager& manager, bool has_demo, QWidget* parent = nullptr);
 
   void choose(const QString& application);
@@ -33,12 +33,12 @@ class ApplicationsPage : public QWidget {
   void set_mode(respike::Mode mode);
 
  Q_SIGNALS:
-  /// The user has an application forgotten.
+  /// The user unregisters an application.
   void forgetting(const QString& application);
   void chosen(const QString& application);
   void register_wanted();
   void demo_wanted();
-  void details_wanted();  // a double click: where does the time go?
+  void details_wanted();  // a double click: show where time goes
 
  private:
   void take_snapshot();

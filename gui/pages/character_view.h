@@ -1,5 +1,5 @@
 #pragma once
-// What kind of program an application is: pictures, what they mean, and their numbers.
+// The characteristics of an application: pictures, their meaning, and their numbers.
 
 #include <QTableView>
 
@@ -23,7 +23,7 @@ class CharacterView : public TimeView {
   void clear() override;
 
  private:
-  struct Place {  // of a figure
+  struct Place {  // place of a figure
     QLabel* title = nullptr;
     FigureWidget* picture = nullptr;
     QLabel* text = nullptr;

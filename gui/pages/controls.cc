@@ -28,7 +28,7 @@ constexpr const char* kNextStyle =
     "padding: 4px 14px; font-weight: bold }"
     "QPushButton:hover, QPushButton:focus { border-color: %2 }";
 
-/// The icon in one colour.
+/// The icon, drawn in one colour.
 QIcon in_colour(const QIcon& icon, const QSize& size, qreal ratio, const QColor& colour) {
   QPixmap pixmap = icon.pixmap(size, ratio);
   if (pixmap.isNull()) return icon;
@@ -38,7 +38,7 @@ QIcon in_colour(const QIcon& icon, const QSize& size, qreal ratio, const QColor&
   return pixmap;
 }
 
-/// Shows the tooltips of a view's cells letter by letter.
+/// Shows the tooltips of a view's cells literally.
 class VerbatimTips : public QObject {
  public:
   explicit VerbatimTips(QAbstractItemView& view) : QObject(&view), view_(view) {}
@@ -72,7 +72,7 @@ QTableView* make_table(const QString& name, QAbstractItemModel* model, QWidget* 
   table->setWordWrap(false);
   table->setTabKeyNavigation(false);  // Tab leaves the table
   table->verticalHeader()->hide();
-  // All rows are as high as text: a table of 20,000 rows need not ask each.
+  // All rows are as high as text: a table of 20,000 rows need not measure each row.
   table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table->verticalHeader()->setDefaultSectionSize(table->fontMetrics().height() + 6);
   table->horizontalHeader()->setHighlightSections(false);
@@ -158,7 +158,7 @@ void show_as_next(QPushButton& button, bool is_next) {
 void make_placeholders_readable() {
   QPalette palette = QApplication::palette();
   const QColor text = palette.color(QPalette::Text), base = palette.color(QPalette::Base);
-  constexpr float kText = 0.65F;  // the rest is background
+  constexpr float kText = 0.65F;  // the rest comes from the background
   const auto mix = [](float a, float b) { return kText * a + (1 - kText) * b; };
   const QColor colour =
       QColor::fromRgbF(mix(text.redF(), base.redF()), mix(text.greenF(), base.greenF()),

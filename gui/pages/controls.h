@@ -16,7 +16,7 @@
 
 namespace respike::gui {
 
-/// A button with a name, what it does, and its action.
+/// A button with a name, a description, and an action.
 template <typename F>
 QPushButton* make_button(const QString& text, const QString& tip, QWidget* parent, F action) {
   auto* button = new QPushButton(text, parent);
@@ -35,21 +35,20 @@ QPushButton* make_button(Icon which, const QString& text, const QString& tip, QW
   return button;
 }
 
-/// Highlights the button of the step that comes next, and says so to who does not see it; or makes
-/// the button look as others do.
+/// Highlights the button of the next step, also for screen readers; or removes the highlight.
 void show_as_next(QPushButton& button, bool is_next);
 
 /// A table whose rows are selected as a whole and whose columns can be sorted.
 QTableView* make_table(const QString& name, QAbstractItemModel* model, QWidget* parent);
 
-/// Has the tooltips of cells shown letter by letter: they may hold names. make_table() does so.
+/// Shows the tooltips of cells literally, since they may contain names. make_table() does so.
 void show_tips_verbatim(QAbstractItemView& view);
 
-/// Text in the middle of a page that has nothing to show: what to do next.
+/// A text in the middle of a page that has nothing to show: the next step.
 QLabel* make_empty_state(const QString& text, QWidget* parent);
 
-/// A line of plain text that never widens the window: what has no room is left out at the end, and
-/// the tooltip has all.
+/// A line of plain text that never widens the window: its end is cut if there is no room, and the
+/// tooltip has the whole text.
 class ElidedLabel : public QLabel {
   Q_OBJECT
 
@@ -66,15 +65,15 @@ class ElidedLabel : public QLabel {
 void save_csv(const QAbstractItemModel& model, const QString& suggestion, QWidget* parent);
 
 /// A button that asks for a file and writes the figure of `picture` to it as SVG or PNG. `start`
-/// gives the start of the name that is suggested: an application.
+/// gives the start of the suggested name: an application.
 QPushButton* make_save_button(const FigureWidget& picture, std::function<QString()> start,
                               QWidget* parent);
 
-/// Gives placeholders of text a colour that can be read on the background. Themes with dark colours
-/// may leave the placeholders dark, too.
+/// Gives placeholders of text a colour that can be read on the background. Dark themes may leave
+/// the placeholders dark.
 void make_placeholders_readable();
 
-/// Puts the selected rows of a table on the clipboard, cells apart by tabs.
+/// Puts the selected rows of a table on the clipboard, with tabs between cells.
 void copy_rows(const QTableView& table);
 
 }  // namespace respike::gui

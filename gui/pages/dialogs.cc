@@ -240,7 +240,7 @@ PruneDialog::PruneDialog(Manager& manager, QWidget* parent) : QDialog(parent), m
 }
 
 void PruneDialog::look() {
-  remove_->setEnabled(false);  // until it is known what would go
+  remove_->setEnabled(false);  // until it is known what would be removed
   manager_.ask<PruneResult>(
       this, [keep = keep()](Environment& environment) { return environment.prune(keep, true); },
       [this](const PruneResult& result) {
@@ -295,7 +295,7 @@ RegisterDialog::RegisterDialog(const QString& program, QWidget* parent) : QDialo
   show_name();
 }
 
-/// A text that is the name of a file is not split.
+/// A text that names an existing file is not split.
 std::vector<std::filesystem::path> RegisterDialog::programs() const {
   const QString text = program_->text();
   const auto words = split_words(text);

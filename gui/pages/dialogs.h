@@ -1,5 +1,5 @@
 #pragma once
-// The questions that actions ask before they start.
+// Dialogs that ask for options before actions start.
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -33,7 +33,7 @@ class ImageList : public QListWidget {
   void check_all(bool on);
 };
 
-/// Which images, and with which options, to instrument or to optimize.
+/// Asks which images to instrument or optimize, and with which options.
 class MakingDialog : public QDialog {
   Q_OBJECT
 
@@ -52,7 +52,7 @@ class MakingDialog : public QDialog {
   QDoubleSpinBox* older_weight_ = nullptr;
 };
 
-/// Which images to export, and where to.
+/// Asks which images to export, and where.
 class ExportDialog : public QDialog {
   Q_OBJECT
 
@@ -71,7 +71,7 @@ class ExportDialog : public QDialog {
   QCheckBox* replaces_;
 };
 
-/// How much to prune, after a look at what would go.
+/// Asks how much to prune, after showing what would be removed.
 class PruneDialog : public QDialog {
   Q_OBJECT
 
@@ -89,8 +89,7 @@ class PruneDialog : public QDialog {
   QPushButton* remove_ = nullptr;
 };
 
-/// What to register, and under which name.
-/// Which programs, or which library, to register as one application.
+/// Asks which programs, or which library, to register as one application, and under which name.
 class RegisterDialog : public QDialog {
   Q_OBJECT
 

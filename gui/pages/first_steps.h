@@ -1,5 +1,5 @@
 #pragma once
-// What a window without applications shows: how to begin.
+// Shown by a window without applications: how to begin.
 
 #include <QScrollArea>
 

@@ -27,7 +27,7 @@ constexpr const char* kHowToCompare =
     "a model of the processor, which takes longer than a run; where the emulator of the model is "
     "not installed, they are timed. Optimized libraries are in their places.";
 
-/// What is expected of each optimized image by its profile, as HTML; empty: nothing is.
+/// The gain that each optimized image's profile forecasts, as HTML; empty: none.
 QString forecast_of(const ApplicationView& application) {
   QString rows;
   for (const ImageView& view : application.images) {
@@ -140,7 +140,7 @@ void GainPage::choose(const QString& application) {
 }
 
 void GainPage::take_snapshot() {
-  // The last run that was counted, until the user compares something else.
+  // Offers the last counted run, until the user compares something else.
   const ApplicationView* application = manager_.application(application_);
   if (application != nullptr && !is_own_) work_.follow(application->last_run);
   show_state();
@@ -187,7 +187,7 @@ std::vector<int> GainPage::chosen() const {
   return rows;
 }
 
-/// Bars of all that are chosen; figures of the first one.
+/// Shows bars of all chosen comparisons, and figures of the first.
 void GainPage::show_chosen() {
   const std::vector<int> rows = chosen();
   if (rows.empty()) return;
@@ -203,7 +203,7 @@ void GainPage::show_chosen() {
   for (const int row : rows) {
     const ComparisonRow& shown = kept_.rows()[size_t(row)];
     if (shown.cycles.size() != first.cycles.size() || unit_of(shown) != bars.unit)
-      continue;  // of another model
+      continue;  // another model
     const QString of = rows.size() == 1 ? QString() : QString(", build %1").arg(shown.build_number);
     bars.bars.push_back({"original" + of, {}});
     for (const ComparedNumber& number : shown.cycles)
@@ -268,7 +268,7 @@ void GainPage::remember() const {
   work_.remember(settings);
 }
 
-/// What was compared last.
+/// Restores the workload of the last comparison.
 void GainPage::recall() {
   QSettings settings;
   settings.beginGroup(settings_group(kSettings, application_));

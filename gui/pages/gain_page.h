@@ -19,7 +19,7 @@ class GainPage : public QWidget {
 
  public:
   explicit GainPage(Manager& manager, QWidget* parent = nullptr);
-  /// Ends a comparison that runs.
+  /// Ends a running comparison.
   ~GainPage() override;
 
   void choose(const QString& application);
@@ -31,7 +31,7 @@ class GainPage : public QWidget {
   void read();
   void show_kept(const std::vector<ComparisonRow>& rows);
   void show_chosen();
-  /// The rows that are chosen, from top to bottom.
+  /// The chosen rows, from top to bottom.
   std::vector<int> chosen() const;
   void forget();
   void show_state();
@@ -41,18 +41,18 @@ class GainPage : public QWidget {
 
   Manager& manager_;
   QString application_;
-  int task_ = 0;         // the comparison that runs; 0: none
+  int task_ = 0;         // the running comparison; 0: none
   QString compared_;     // the application that it compares
   bool is_own_ = false;  // the user has compared something
-  QString failure_;      // why it failed
+  QString failure_;      // why the comparison failed
   std::shared_ptr<StopFile> stop_;
-  bool asking_ = false;  // for what was kept
+  bool asking_ = false;  // a question for stored comparisons runs
   ComparisonModel kept_;
   GainModel figures_;
   QLineEdit* arguments_ = nullptr;
   QLineEdit* folder_ = nullptr;
   QLineEdit* input_ = nullptr;
-  WorkFields work_;  // these three
+  WorkFields work_;  // from these three
   QPushButton* start_ = nullptr;
   QPushButton* end_ = nullptr;
   QLabel* verdict_ = nullptr;

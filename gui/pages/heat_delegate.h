@@ -1,5 +1,5 @@
 #pragma once
-// Counts in tables, on the colour of their heat.
+// Counts in tables, with their heat as the background colour.
 
 #include <QStyledItemDelegate>
 
@@ -10,7 +10,7 @@ bool is_dark(const QWidget* widget);
 
 class HeatDelegate : public QStyledItemDelegate {
  public:
-  /// `role`: of the model, a share in [0, 1].
+  /// `role`: the model's role of a share in [0, 1].
   HeatDelegate(int role, QObject* parent) : QStyledItemDelegate(parent), role_(role) {}
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
 

@@ -1,5 +1,5 @@
-// Respike's own icons are lines in a square of 16 units, as SVG without a colour: the colour of the
-// text on buttons is put in when they are painted, so that they can be seen on dark windows, too.
+// Respike's own icons are lines in a square of 16 units, as SVG without a colour: they are painted
+// in the text colour of buttons, so that they are also visible on dark windows.
 
 #include "gui/pages/icons.h"
 
@@ -15,7 +15,7 @@ namespace respike::gui {
 namespace {
 
 struct Drawing {
-  const char* theme;  // the name that desktops' themes give such an icon; "": they have none
+  const char* theme;  // the name of such an icon in desktop themes; "": none
   const char* paths;  // elements of SVG
 };
 

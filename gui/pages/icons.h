@@ -37,8 +37,8 @@ enum class Icon : uint8_t {
   count
 };
 
-/// The icon of the desktop's theme; where the theme has none, one of Respike's own, in the colour
-/// of text, also when the colours change.
+/// The icon of the desktop's theme; if the theme has none, Respike's own icon in the colour of
+/// text, which follows changes of the colours.
 QIcon icon(Icon which);
 
 }  // namespace respike::gui

@@ -107,7 +107,7 @@ void ImagePage::take_snapshot() {
   ask();
 }
 
-/// Lifting a large image takes a second, so the image is asked for when somebody looks.
+/// Lifting a large image takes a second, so the page asks for the image when it is shown.
 void ImagePage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   take_snapshot();
@@ -144,7 +144,7 @@ void ImagePage::ask() {
       [this, number](const QString& failure) {
         if (number != asked_) return;
         info_->setText(failure);
-        shown_.clear();  // asked again at the next change, or when somebody looks
+        shown_.clear();  // asked again at the next change, or when the page is shown
       });
 }
 
@@ -154,7 +154,7 @@ void ImagePage::show_builds(const std::vector<BuildLine>& builds) {
   time_line_->set(build_figure(builds));
 }
 
-/// One question for each build that the time line shows, since each takes the time of a match.
+/// One question for each build of the time line, since each takes the time of a match.
 void ImagePage::ask_what_was_found() {
   using Answer = std::optional<FoundAgain>;
   for (size_t row = 0; row < std::min(builds_.builds().size(), kBuildsShown); ++row)

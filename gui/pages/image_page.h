@@ -1,5 +1,5 @@
 #pragma once
-// The page of one image: what it holds, what of it is left alone, its builds over time.
+// The page of one image: its contents, the procedures left alone, its builds over time.
 
 #include <QComboBox>
 #include <QLabel>
@@ -34,9 +34,10 @@ class ImagePage : public QWidget {
 
   Manager& manager_;
   std::shared_ptr<CodeCache> cache_;  // used by questions only
-  std::shared_ptr<BuildHistory> history_ = std::make_shared<BuildHistory>();  // so is this
+  std::shared_ptr<BuildHistory> history_ = std::make_shared<BuildHistory>();  // used by questions
+                                                                              // only
   QString application_;
-  QString shown_;  // what the page depends on, when it was asked for
+  QString shown_;  // state of the page's inputs when the page was last read
   int asked_ = 0;  // number of the last questions: only their answers are shown
   BuildModel builds_;
   LeftAloneModel left_alone_;

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kNotOptimized =
     "<b>Optimize</b> the application, and its new layout is here.";
 
-/// Why there is no image to show, which is what the page Applications says.
+/// Why there is no image to show, as on the page Applications.
 QString why_no_image(const ApplicationView* application) {
   if (application == nullptr) return "Choose an application above.";
   for (const ImageView& view : application->images)
@@ -152,7 +152,7 @@ void LayoutPage::take_snapshot() {
   if (isVisible() && stamp() != shown_) ask();
 }
 
-/// Lifting a large image takes a second, so layouts are asked for when somebody looks.
+/// Lifting a large image takes a second, so the page asks for layouts when it is shown.
 void LayoutPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   take_snapshot();
@@ -176,11 +176,11 @@ void LayoutPage::ask() {
       [this, asked = shown_](const QString& failure) {
         if (asked != shown_) return;
         show_nothing(verbatim(failure));
-        shown_.clear();  // asked again at the next change, or when somebody looks
+        shown_.clear();  // asked again at the next change, or when the page is shown
       });
 }
 
-/// Forgets the maps, too: nobody shall save the picture of another image.
+/// Also forgets the maps, so that the user cannot save the picture of another image.
 void LayoutPage::show_nothing(const QString& text) {
   application_shown_.clear();
   image_shown_.clear();

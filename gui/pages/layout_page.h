@@ -44,8 +44,8 @@ class LayoutPage : public QWidget {
   Manager& manager_;
   std::shared_ptr<CodeCache> cache_;  // used by questions only
   QString application_;
-  QString shown_;                            // the stamp of what is shown or asked for
-  QString application_shown_, image_shown_;  // of layouts_; name, path
+  QString shown_;                            // the stamp of the last question
+  QString application_shown_, image_shown_;  // the image of layouts_: name, path
   LayoutAnswer layouts_;
   TouchedModel touched_;
   QComboBox* images_ = nullptr;

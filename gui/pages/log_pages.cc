@@ -15,7 +15,7 @@ namespace respike::gui {
 
 namespace {
 
-/// Leaves out the middle of what has no room: titles of actions on one path start alike.
+/// Cuts the middle of a text that has no room: titles of actions on one path have the same start.
 class MiddleDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;

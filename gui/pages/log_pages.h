@@ -1,5 +1,5 @@
 #pragma once
-// The pages that keep what was done and said: command lines and messages.
+// The pages of the log: command lines and messages.
 
 #include <QPlainTextEdit>
 #include <QSortFilterProxyModel>
@@ -10,7 +10,7 @@
 
 namespace respike::gui {
 
-/// Each action done in this window, as the command line that does the same.
+/// Each action of this window, as the equivalent command line.
 class CommandsPage : public QWidget {
   Q_OBJECT
 
@@ -21,7 +21,7 @@ class CommandsPage : public QWidget {
   QPlainTextEdit* lines_;
 };
 
-/// All that was said, to search and to copy.
+/// All messages, to search and to copy.
 class MessagesPage : public QWidget {
   Q_OBJECT
 

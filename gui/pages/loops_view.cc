@@ -69,7 +69,7 @@ void LoopsView::read() {
 }
 
 void LoopsView::show(const std::vector<LoopRow>& rows) {
-  // Loops inside of other loops are in the share of the outer ones.
+  // The share of an outer loop includes its inner loops.
   double share = 0;
   for (const LoopRow& row : rows)
     if (row.loop.depth == 1) share += row.share;

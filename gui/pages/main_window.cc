@@ -31,7 +31,7 @@
 namespace respike::gui {
 namespace {
 
-/// "Compare sort: run both versions", though the step names the image "sort" again.
+/// "Compare sort: run both versions", without the step's repeated image name "sort".
 QString progress_text(const Task& task) {
   if (task.step.isEmpty()) return task.title;
   const QString image = task.step.section(": ", 0, 0);
@@ -94,7 +94,7 @@ void MainWindow::make_toolbar() {
   connect(chooser_, &QComboBox::currentIndexChanged, this, &MainWindow::show_application);
 }
 
-/// Tells all pages which application is chosen.
+/// Sets the chosen application of all pages.
 void MainWindow::show_application() {
   const QString name = application();
   applications_->choose(name);
@@ -250,8 +250,8 @@ void MainWindow::take_snapshot() {
   show_application();
 }
 
-/// When the chosen application is gone, none is chosen: the next action would hit another one that
-/// the user did not choose.
+/// When the chosen application is gone, none is chosen: else the next action would affect an
+/// application that the user did not choose.
 int MainWindow::place_to_choose(const QString& before) {
   if (!to_choose_.isEmpty() && chooser_->findData(to_choose_) >= 0)
     return chooser_->findData(std::exchange(to_choose_, QString()));
@@ -322,7 +322,7 @@ void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
   if (event->type() == QEvent::PaletteChange) {
     make_placeholders_readable();
-    if (overview_ != nullptr) overview_->choose(application());  // its colours follow
+    if (overview_ != nullptr) overview_->choose(application());  // its colours change as well
   }
 }
 

@@ -33,7 +33,7 @@ class MainWindow : public QMainWindow {
   MainWindow(Manager& manager, const QString& respike);
 
   QString application() const { return chooser_->currentData().toString(); }
-  /// Makes an application the one that all pages show. Does nothing when it is not registered.
+  /// Selects the application that all pages show. Does nothing when it is not registered.
   void choose(const QString& application);
 
  public Q_SLOTS:
@@ -56,14 +56,14 @@ class MainWindow : public QMainWindow {
   void show_procedure(const std::string& image, const QString& name, uint64_t address,
                       uint64_t block);
   void take_snapshot();
-  /// The place in the chooser of the application that is to be shown now; -1: none.
+  /// The index in the chooser of the application to show now; -1: none.
   int place_to_choose(const QString& before);
   void show_task(const Task& task);
   void about();
 
   Manager& manager_;
   std::optional<Demo> demo_;
-  std::filesystem::path database_;  // that the chooser shows
+  std::filesystem::path database_;  // database of the chooser's applications
   MessageModel messages_;
   QComboBox* chooser_ = nullptr;
   QTabWidget* tabs_ = nullptr;
@@ -80,10 +80,10 @@ class MainWindow : public QMainWindow {
   ElidedLabel* step_ = nullptr;
   QProgressBar* progress_ = nullptr;
   QPushButton* cancel_ = nullptr;
-  QString last_error_;  // that was said
+  QString last_error_;  // the last error that was shown
   int shown_task_ = 0;
   QString to_choose_;  // an application that is being registered, or was chosen in the last session
-  bool lost_ = false;  // the chosen application is gone: none is chosen until somebody chooses
+  bool lost_ = false;  // the chosen application is gone: none is chosen until the user chooses one
   QString forgotten_;  // an application that is being forgotten here
 };
 

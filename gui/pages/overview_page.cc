@@ -1,6 +1,6 @@
-// Example: bzip2 is registered and counts. Its step "run" shows a highlighted button Run; a press
-// runs the program with the arguments below the steps, and the watch of the database moves the
-// highlight to Optimize as soon as the counts are there.
+// Example: bzip2 is registered and instrumented. Its step "run" shows a highlighted button Run; a
+// press runs the program with the arguments below the steps, and the watch of the database moves
+// the highlight to Optimize as soon as the counts are there.
 
 #include "gui/pages/overview_page.h"
 
@@ -110,7 +110,7 @@ QWidget* OverviewPage::make_steps() {
                              [this, i] { take(static_cast<Step>(i)); });
     grid->addWidget(row.mark, int(i), 0);
     grid->addWidget(row.name, int(i), 1);
-    // Buttons come before texts, which may be long: in a narrow window a text is cut, no button.
+    // Buttons come before texts, which may be long: in a narrow window texts are cut, not buttons.
     grid->addWidget(row.button, int(i), 2);
     grid->addWidget(row.text, int(i), 3);
   }
@@ -164,7 +164,7 @@ void OverviewPage::choose(const QString& application) {
   show_state();
 }
 
-/// Fills in the arguments that the page Run offers.
+/// Fills in the arguments from the page Run.
 void OverviewPage::offer() {
   offered_ = run_.arguments();
   arguments_->setText(offered_);
@@ -177,7 +177,8 @@ void OverviewPage::show_state() {
   problem_->setVisible(!snapshot.problem.isEmpty());
   const ApplicationView* application = manager_.application(application_);
   stack_->setCurrentIndex(application == nullptr && snapshot.applications.empty() ? 0 : 1);
-  // What was done shows when the database was read again: until then nothing is to be done twice.
+  // The effect of an action shows after the database is read again: until then no action may start
+  // twice.
   const bool busy = manager_.busy() || run_.running() || awaits_reading_;
   const Life life = application != nullptr ? life_of(*application) : Life();
   for (size_t i = 0; i < kSteps; ++i) show_step(static_cast<Step>(i), life, busy);
@@ -260,7 +261,7 @@ void OverviewPage::take(Step step) {
   }
 }
 
-/// What runs below a command or in a session needs the page Run.
+/// A run below a command or in a session needs the page Run.
 void OverviewPage::run(RunRequest::Kind kind) {
   const ApplicationView* application = manager_.application(application_);
   if (application == nullptr || application->programs().empty()) return Q_EMIT output_wanted();

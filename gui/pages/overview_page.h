@@ -1,5 +1,5 @@
 #pragma once
-// The page that leads: how far the chosen application is, and the one step that comes next.
+// The page that guides the user: the progress of the chosen application, and its next step.
 
 #include <QGridLayout>
 #include <QLabel>
@@ -22,17 +22,17 @@ class OverviewPage : public QWidget {
   Q_OBJECT
 
  public:
-  /// `run`: the page that runs programs; this one has them run there.
+  /// `run`: the page that runs programs for this page.
   OverviewPage(Manager& manager, RunPage& run, bool has_demo, QWidget* parent = nullptr);
 
   void choose(const QString& application);
-  /// Says why an action failed, until the next step is taken.
+  /// Shows why an action failed, until the next step is taken.
   void show_failure(const QString& text);
 
  Q_SIGNALS:
   void register_wanted();
   void demo_wanted();
-  void output_wanted();  // of the program that runs, or ran last
+  void output_wanted();  // the user wants to see the output of the last run
 
  private:
   /// A step, in a row of the table of steps.
@@ -55,8 +55,8 @@ class OverviewPage : public QWidget {
   RunPage& run_;
   QString application_;
   QString failure_;              // of the last action; empty: none
-  bool awaits_reading_ = false;  // something was done, and the database was not read again yet
-  QString offered_;  // arguments that were filled in, and that the user may have changed
+  bool awaits_reading_ = false;  // an action has ended, and the database was not read again yet
+  QString offered_;              // arguments that were filled in; the user may have changed them
   QStackedWidget* stack_ = nullptr;
   QLabel* problem_ = nullptr;
   ElidedLabel* title_ = nullptr;
@@ -64,9 +64,9 @@ class OverviewPage : public QWidget {
   QLabel* gain_ = nullptr;
   QLineEdit* arguments_ = nullptr;
   ElidedLabel* place_ = nullptr;  // folder and input of runs
-  ElidedLabel* state_ = nullptr;  // of the run
+  ElidedLabel* state_ = nullptr;  // state of the run
   QPushButton* stop_ = nullptr;
-  QPushButton* output_ = nullptr;  // leads to the output
+  QPushButton* output_ = nullptr;  // shows the output
   std::array<Row, kSteps> rows_{};
 };
 

@@ -191,7 +191,7 @@ void ProcedurePage::ask() {
         if (number != asked_) return;
         title_->setText(verbatim(name));
         show_nothing(verbatim(failure));
-        shown_.clear();  // asked again at the next change, or when somebody looks
+        shown_.clear();  // asked again at the next change, or when the page is shown
       });
 }
 
@@ -243,7 +243,7 @@ void ProcedurePage::ask_changes(const ProcedureQuestion& question) {
       [this, number = asked_](const ProcedureAnswer& answer) {
         if (number == asked_ && !answer.view.taken_out.empty()) show(answer);
       },
-      [](const QString&) {});  // an older Respike made it: there is nothing to say
+      [](const QString&) {});  // an older Respike made the image: no message
 }
 
 void ProcedurePage::ask_sources(const ProcedureQuestion& question) {
@@ -270,7 +270,7 @@ void ProcedurePage::take_sources(const CodeSources& sources) {
   show_source();
 }
 
-/// `why_not`: why there is no source; empty: there is one.
+/// `why_not`: why there is no source; empty: there is a source.
 void ProcedurePage::allow_source(const QString& why_not) {
   shows_source_->setEnabled(why_not.isEmpty());
   shows_source_->setToolTip(why_not.isEmpty() ? kSourceTip : verbatim(why_not));
@@ -296,7 +296,7 @@ void ProcedurePage::show_source() {
 void ProcedurePage::find_code(const std::string& path, uint32_t line) {
   const int rows = listing_.rowCount(), now = table_->currentIndex().row();
   for (int i = 1; i <= rows; ++i) {
-    const int row = (now + i) % rows;  // `now` is -1 when none is chosen
+    const int row = (now + i) % rows;  // `now` is -1 when no row is chosen
     const SourcePlace place = listing_.place_of(row);
     if (listing_.line_at(row) == nullptr || place.line != line ||
         listing_.sources().files[place.file] != path)
@@ -324,7 +324,7 @@ void ProcedurePage::showEvent(QShowEvent* event) {
   take_snapshot();
 }
 
-/// Counts that grew are shown when somebody looks: lifting a large image takes a second.
+/// Grown counts are shown when the page is shown: lifting a large image takes a second.
 void ProcedurePage::take_snapshot() {
   if (!isVisible()) return;
   if (shows_hottest_) ask_hottest();
@@ -403,7 +403,7 @@ void ProcedurePage::select(BlockId block, bool in_graph, bool in_listing) {
   selecting_ = false;
 }
 
-/// Goes to the block that the line refers to: here, or in another procedure.
+/// Goes to the block to which the line refers: here, or in another procedure.
 void ProcedurePage::follow(const QModelIndex& index) {
   const CodeLine* line = listing_.line_at(index.row());
   if (visited_.empty() || line == nullptr || !line->place) return;
@@ -424,7 +424,7 @@ void ProcedurePage::find_next() {
     return false;
   };
   for (int i = 1; i <= rows; ++i) {
-    const int row = (now + i) % rows;  // `now` is -1 when none is chosen
+    const int row = (now + i) % rows;  // `now` is -1 when no row is chosen
     if (!holds(row)) continue;
     table_->setCurrentIndex(listing_.index(row, 0));
     return table_->scrollTo(table_->currentIndex(), QAbstractItemView::PositionAtCenter);

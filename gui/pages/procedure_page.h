@@ -1,5 +1,5 @@
 #pragma once
-// The page of one procedure: its flow graph, and beside it the listing, kept in step.
+// The page of one procedure: its flow graph and its listing side by side, synchronized.
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -32,7 +32,7 @@ class ProcedurePage : public QWidget {
   /// 0: at its start.
   void show_procedure(const std::string& image, const QString& name, uint64_t address,
                       uint64_t block = 0);
-  /// Starts the user's editor at the source line that is shown, or says why not.
+  /// Starts the user's editor at the shown source line, or shows why this is not possible.
   void edit_source() { source_->edit(); }
 
  protected:
@@ -43,31 +43,31 @@ class ProcedurePage : public QWidget {
     std::string image;
     QString name;
     uint64_t address = 0;
-    uint64_t block = 0;  // to choose when the answer comes; 0: none
+    uint64_t block = 0;  // block to choose when the answer comes; 0: none
   };
   void ask();
-  /// Until somebody chooses another one, the procedure that executed most is shown.
+  /// Asks for the procedure that executed most, which is shown until the user chooses another.
   void ask_hottest();
-  /// What became of the original's blocks takes longer than showing them.
+  /// Asks what became of the original's blocks, which takes longer than showing them.
   void ask_changes(const ProcedureQuestion& question);
-  /// The source lines, whose tables may take long to read.
+  /// Asks for the source lines, whose tables may take long to read.
   void ask_sources(const ProcedureQuestion& question);
   void take_sources(const CodeSources& sources);
   /// Shows the source of the chosen row, or of the start.
   void show_source();
-  /// Goes to the next row of the listing that is code of a line.
+  /// Goes to the next row of the listing with code of a source line.
   void find_code(const std::string& path, uint32_t line);
   void allow_source(const QString& why_not);
   void show_nothing(const QString& text);
   void take_snapshot();
-  /// What the page depends on: the code and the counts of the image that is shown.
+  /// Identifies what the page depends on: the code and the counts of the shown image.
   QString stamp() const;
   void show(const ProcedureAnswer& answer);
   void draw();
   void choose_block();
   void select(BlockId block, bool in_graph, bool in_listing);
   void follow(const QModelIndex& index);
-  /// Goes to the next line of the listing that holds the text that is looked for.
+  /// Goes to the next line of the listing that contains the searched text.
   void find_next();
   void save();
 
@@ -75,14 +75,14 @@ class ProcedurePage : public QWidget {
   std::shared_ptr<CodeCache> cache_;  // used by questions only
   QString application_;
   std::vector<Place> visited_;  // the last one is shown
-  QString shown_;               // the stamp of what is shown or asked for
-  bool shows_hottest_ = true;   // nobody has chosen another procedure yet
-  QString looked_for_hottest_;  // in these counts, of all images
+  QString shown_;               // the stamp of the last question
+  bool shows_hottest_ = true;   // the user has not chosen another procedure yet
+  QString looked_for_hottest_;  // searched in these counts, of all images
   int asked_ = 0;               // number of the last question: only its answer is shown
   bool counted_ = false;
   bool selecting_ = false;
   ListingModel listing_;
-  std::optional<CodeSources> sources_;  // of what is shown; nullopt: not read yet
+  std::optional<CodeSources> sources_;  // of the shown procedure; nullopt: not read yet
   FlowGraphScene scene_;
   QLabel* title_ = nullptr;
   QPushButton* back_ = nullptr;

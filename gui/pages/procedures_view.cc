@@ -129,7 +129,7 @@ void ProceduresView::show(const TimeData& times) {
   show_content();
   if (same == times.rows.end()) return table_->setCurrentIndex(filter_.index(0, 0));
   choose_row(int(same - times.rows.begin()));
-  table_->doItemsLayout();  // else the bar has no range
+  table_->doItemsLayout();  // without this the bar has no range
   table_->verticalScrollBar()->setValue(place);
 }
 

@@ -35,7 +35,7 @@ class ProceduresView : public TimeView {
   int chosen() const;  // row of the model; -1: none
   /// Chooses a procedure if the table shows it.
   void choose_row(int row);
-  /// Chooses a procedure in the table, also when the table leaves it out now.
+  /// Chooses a procedure in the table, even if the table hides it now.
   void go_to(int row);
 
   std::vector<CallCount> calls_;

@@ -33,7 +33,7 @@ QWidget* with_browse(QWidget* field, const QString& name, QWidget* parent, F ask
   return both;
 }
 
-/// Lays a dialog out, with buttons; returns the one that accepts.
+/// Lays out a dialog with buttons; returns the accepting button.
 QPushButton* lay_out(QDialog* dialog, QFormLayout* form, const QString& verb, const QString& hint) {
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, dialog);
   QPushButton* accept = buttons->addButton(verb, QDialogButtonBox::AcceptRole);

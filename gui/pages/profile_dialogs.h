@@ -1,5 +1,5 @@
 #pragma once
-// The questions before profiles are merged or matched.
+// Dialogs before profiles are merged or matched.
 
 #include <QComboBox>
 #include <QDialog>
@@ -12,7 +12,7 @@
 
 namespace respike::gui {
 
-/// A dialog that writes a file: asks before it replaces one.
+/// A dialog that writes a file: asks before it replaces an existing file.
 class WritingDialog : public QDialog {
   Q_OBJECT
 
@@ -22,12 +22,12 @@ class WritingDialog : public QDialog {
 
  protected:
   explicit WritingDialog(QWidget* parent);
-  /// The line for the file with its button; `tip` says what is written.
+  /// The line for the file with its button; `tip`: describes the file's contents.
   QWidget* make_output(const QString& tip);
   QLineEdit* output_ = nullptr;
 };
 
-/// Weights of profiles, the build that they are added up for, and the file to write.
+/// Weights of profiles, the build for which they are added up, and the file to write.
 class MergeDialog : public WritingDialog {
   Q_OBJECT
 

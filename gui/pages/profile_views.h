@@ -1,6 +1,5 @@
 #pragma once
-// The views of the page "Profiles": one profile, two side by side, and what was lost between
-// builds.
+// The views of the page "Profiles": one profile, two side by side, and losses between builds.
 
 #include <QLabel>
 #include <QStackedWidget>
@@ -11,13 +10,13 @@
 
 namespace respike::gui {
 
-/// A summary above tables, or a text that says what to do.
+/// A summary above tables, or a text that says what the user can do.
 class ProfilePart : public QWidget {
   Q_OBJECT
 
  public:
   void show_nothing(const QString& text);
-  /// What the view shows, or was asked to show, last.
+  /// The key of what the view shows, or was last asked to show.
   const QString& key() const { return key_; }
   void set_key(const QString& key) { key_ = key; }
 
@@ -33,7 +32,7 @@ class ProfilePart : public QWidget {
   QStackedWidget* stack_;
 };
 
-/// What ran in one profile: procedures, and the blocks of the chosen procedure.
+/// The executed code of one profile: procedures, and the blocks of the chosen procedure.
 class WhatRanView : public ProfilePart {
   Q_OBJECT
 
@@ -62,7 +61,7 @@ class SideBySideView : public ProfilePart {
   TableBox* differences_;
 };
 
-/// What of a profile was lost when the profile was carried over to another build.
+/// The losses of a profile that was carried over to another build.
 class FoundAgainView : public ProfilePart {
   Q_OBJECT
 

@@ -85,7 +85,7 @@ QString ProfilesPage::stamp() const {
   return text;
 }
 
-/// Reading profiles takes a while, so they are asked for when somebody looks.
+/// Reading profiles takes a while, so the page asks for them when it is shown.
 void ProfilesPage::take_snapshot() {
   if (!isVisible() || stamp() == shown_) return;
   read_builds();
@@ -183,7 +183,7 @@ void ProfilesPage::open_files(const QStringList& files) {
         });
 }
 
-/// Adds a file, or shows anew what is in the file, and chooses it.
+/// Adds a file, or updates its contents, and chooses it.
 void ProfilesPage::add_file(ProfileLine line) {
   const auto of_file = [](const ProfileLine& l) { return l.source.file; };
   std::erase_if(files_, [&](const ProfileLine& old) { return of_file(old) == of_file(line); });
@@ -219,7 +219,7 @@ void ProfilesPage::show_chosen() {
   show_view();
 }
 
-/// Asks for what the view that is open shows, unless it is there.
+/// Asks for the contents of the open view, unless they are there.
 void ProfilesPage::show_view() {
   if (!isVisible()) return;
   const std::vector<ProfileSource> sources = chosen();
@@ -309,7 +309,7 @@ void ProfilesPage::match() {
   show_chosen();
 }
 
-/// Shows what was lost in a match, or else the file that was written.
+/// Shows the losses of a match, or the file that was written.
 void ProfilesPage::end(const Task& task) {
   if (task.number != pending_.task) return;
   const Pending ended = std::exchange(pending_, {});

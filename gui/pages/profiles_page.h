@@ -1,5 +1,5 @@
 #pragma once
-// The page of profiles: those of the application's builds, and those of files.
+// The page of profiles: of the application's builds, and of files.
 
 #include <QLabel>
 #include <QPushButton>
@@ -33,7 +33,7 @@ class ProfilesPage : public QWidget {
   void take_snapshot();
   QString stamp() const;
   void read_builds();
-  /// Shows builds and files in the list; what was chosen stays chosen.
+  /// Shows builds and files in the list; keeps the selection.
   void show_lines();
   std::vector<ProfileSource> chosen() const;
   void choose_rows(const std::vector<ProfileSource>& sources);
@@ -48,7 +48,7 @@ class ProfilesPage : public QWidget {
   void merge();
   void match();
   void end(const Task& task);
-  /// Asks a question for a view. The answer is dropped when the view shows something else by then.
+  /// Asks a question for a view. The answer is dropped if the view shows something else by then.
   template <typename T>
   void ask(ProfilePart* view, std::function<T(Environment&)> question,
            std::function<void(const T&)> answer);
@@ -57,13 +57,13 @@ class ProfilesPage : public QWidget {
   QString application_;
   QString shown_;  // the stamp of the builds that are shown or asked for
   std::vector<ProfileLine> builds_, files_;
-  std::vector<ProfileLine> lines_;  // both, as rows of the list
+  std::vector<ProfileLine> lines_;  // builds and files, as rows of the list
   CellModel list_;
   struct Pending {
     int task = 0;  // 0: none
     ProfileSource source;
     QString output;
-    std::shared_ptr<LossAnswer> answer;  // of a match
+    std::shared_ptr<LossAnswer> answer;  // answer of a match
   };
   Pending pending_;
   Pending matched_;  // the last match that ended

@@ -1,6 +1,5 @@
-// Example: the table "Procedures" of the page "Time" has the setting
-// "arrangement/Time/Procedures 8": eight columns. Another number of columns, in another
-// Respike, is another setting.
+// Example: the table "Procedures" of the page "Time" has the setting "arrangement/Time/Procedures
+// 8": eight columns. A Respike with another number of columns uses another setting.
 
 #include "gui/pages/remembering.h"
 

@@ -1,13 +1,13 @@
 #pragma once
-// What users arranged: widths and order of columns, sorting, splitters.
+// The user's arrangement: widths and order of columns, sorting, splitters.
 
 #include <QTabWidget>
 #include <QTableView>
 
 namespace respike::gui {
 
-/// Arranges the tables, trees and splitters of all pages as they were when keep_arrangement() was
-/// called last, by the settings of the user.
+/// Arranges the tables, trees and splitters of all pages from the user's settings, as they were at
+/// the last keep_arrangement().
 void restore_arrangement(const QTabWidget& pages);
 void keep_arrangement(const QTabWidget& pages);
 
@@ -15,7 +15,7 @@ void keep_arrangement(const QTabWidget& pages);
 void fit_columns(QTableView& table);
 
 /// Widens columns whose numbers would be cut: a number without its end is another number. Wider
-/// ones stay as the user wants them.
+/// columns stay as the user wants them.
 void widen_for_numbers(QTableView& table, const std::vector<int>& columns);
 
 /// The group of settings of a page ("runs") that belong to an application.

@@ -17,8 +17,8 @@ namespace respike::gui {
 namespace {
 
 constexpr const char* kSettings = "runs";
-// Of output that is kept. A line that is longer goes on in the next line: the text's layout takes
-// time with the length of a line.
+// Limits of the kept output. A longer line continues in the next line: the time for the text's
+// layout grows with the length of a line.
 constexpr int kMostLines = 20000, kMostCharacters = 4'000'000, kLongestLine = 10'000;
 
 QWidget* with_button(QLineEdit* line, QPushButton* button, QWidget* parent) {
@@ -30,7 +30,7 @@ QWidget* with_button(QLineEdit* line, QPushButton* button, QWidget* parent) {
   return row;
 }
 
-/// What `respike run` runs now: images that were made of an older build are not run.
+/// What `respike run` runs now: images made from an older build are not run.
 QString describe(const ApplicationView& application) {
   const auto count = [&](auto what) {
     return int(std::ranges::count_if(application.images, what));
@@ -142,8 +142,8 @@ RunPage::RunPage(Manager& manager, const QString& respike, QWidget* parent)
   output_->setMaximumBlockCount(kMostLines);
   output_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   output_->setPlaceholderText("What the program writes appears here.");
-  // Lines that wrap lengthen the range later than they are added: the end is followed until
-  // somebody scrolls up.
+  // Lines that wrap lengthen the range later than they are added: the end is followed until the
+  // user scrolls up.
   QScrollBar* bar = output_->verticalScrollBar();
   connect(bar, &QScrollBar::valueChanged, this,
           [this, bar](int value) { follows_ = value == bar->maximum(); });
@@ -259,7 +259,7 @@ void RunPage::show_state() {
   stop_->setEnabled(running);
 }
 
-/// What the fields are for.
+/// Labels the fields for the chosen kind of run.
 void RunPage::show_kind() {
   using Kind = RunRequest::Kind;
   const bool is_program = kind() == Kind::program;
@@ -329,7 +329,7 @@ void RunPage::remember() const {
   settings.setValue("environment", environment_->text());
 }
 
-/// The last run that was counted comes first, also one by the command line.
+/// The last counted run comes first, including runs of the command line.
 void RunPage::recall() {
   QSettings settings;
   settings.beginGroup(settings_group(kSettings, application_));

@@ -25,8 +25,8 @@ class RunPage : public QWidget {
   void choose(const QString& application);
   void run();
   void stop() { runner_.stop(); }
-  /// Runs the chosen application once in this way with these arguments, in the folder and with the
-  /// input of this page.
+  /// Runs the chosen application once with this kind and these arguments, in the folder and with
+  /// the input of this page.
   void run(RunRequest::Kind kind, const QString& arguments);
   QString arguments() const { return arguments_->text(); }
   QString folder() const { return folder_->text(); }
@@ -49,7 +49,7 @@ class RunPage : public QWidget {
   void append(const QString& text, bool is_error);
   void remember() const;
   void say(const QString& application, const QString& state);
-  /// Takes a line of arguments apart; says why it cannot be.
+  /// Splits a line of arguments into words; shows why this is not possible.
   std::optional<QStringList> words_of(const QString& line, const QString& what);
   void start(const RunRequest& request, int times);
   void recall();
@@ -61,12 +61,12 @@ class RunPage : public QWidget {
   bool checks_ = false;  // the run is a check, whose status is not the program's
   QString said_of_;      // the application of `state_`
   ElidedLabel* mode_ = nullptr;
-  QComboBox* kind_ = nullptr;     // RunRequest::Kind, in that order
-  QComboBox* program_ = nullptr;  // of an application with several
+  QComboBox* kind_ = nullptr;     // in the order of RunRequest::Kind
+  QComboBox* program_ = nullptr;  // for an application with several programs
   QLineEdit* arguments_ = nullptr;
   QLineEdit* folder_ = nullptr;
   QLineEdit* input_ = nullptr;
-  WorkFields work_;  // these three
+  WorkFields work_;  // from these three
   QLineEdit* environment_ = nullptr;
   QSpinBox* times_ = nullptr;
   QCheckBox* in_terminal_ = nullptr;
@@ -75,7 +75,7 @@ class RunPage : public QWidget {
   QPushButton* stop_ = nullptr;
   ElidedLabel* state_ = nullptr;
   QPlainTextEdit* output_ = nullptr;
-  bool follows_ = true;  // shows the end of the output
+  bool follows_ = true;  // keeps the end of the output visible
   QStringDecoder decoder_[2] = {QStringDecoder(QStringDecoder::System),
                                 QStringDecoder(QStringDecoder::System)};
 };

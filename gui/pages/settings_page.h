@@ -1,5 +1,5 @@
 #pragma once
-// The page of settings: databases, and what runs programs of other machines.
+// The page of settings: databases, and how programs of other machines run.
 
 #include <QLabel>
 #include <QListWidget>
@@ -24,7 +24,7 @@ class SettingsPage : public QWidget {
  private:
   void show_database();
   QWidget* make_sources();
-  /// Lists the folders in which sources are looked for.
+  /// Lists the folders in which sources are searched for.
   void show_places();
 
   Manager& manager_;

@@ -1,5 +1,5 @@
 #pragma once
-// The source of a block: the file's lines with counts, those of the block marked.
+// The source of a block: the file's lines with counts, with marks at the block's lines.
 
 #include <QLabel>
 #include <QPushButton>
@@ -27,19 +27,19 @@ class SourceView : public QWidget {
   struct Place {
     QString application;
     std::string image;
-    QString stamp;             // of the code and the counts
-    std::string path;          // of the source, as recorded
-    uint32_t line = 0;         // the chosen one
-    std::set<uint32_t> lines;  // of the block, in that file
+    QString stamp;             // identifies the code and the counts
+    std::string path;          // path of the source, as recorded
+    uint32_t line = 0;         // the chosen line
+    std::set<uint32_t> lines;  // lines of the block in that file
   };
-  /// Shows the file, and goes to the line when it is another one than before.
+  /// Shows the file, and goes to the line if it has changed.
   void show_place(Place place);
   void show_nothing(const QString& why);
-  /// Starts the user's editor at the chosen line, or says why not.
+  /// Starts the user's editor at the chosen line, or shows why this is not possible.
   void edit();
 
  Q_SIGNALS:
-  /// The user wants to see code of a line of the file.
+  /// The user wants to see the code of a line of the file.
   void code_wanted(const std::string& path, uint32_t line);
 
  private:

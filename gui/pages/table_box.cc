@@ -18,7 +18,7 @@ TableBox::TableBox(const QString& name, std::span<const TableModel::Title> title
   sorted_.setFilterCaseSensitivity(Qt::CaseInsensitive);
   table_ = make_table(name, &sorted_, this);
   table_->setSortingEnabled(true);
-  table_->sortByColumn(-1, Qt::AscendingOrder);  // as set, until somebody chooses a column
+  table_->sortByColumn(-1, Qt::AscendingOrder);  // unsorted, until the user chooses a column
   auto* top = new QHBoxLayout;
   if (found >= 0) {
     sorted_.setFilterKeyColumn(found);

@@ -16,12 +16,13 @@ class TableBox : public QWidget {
   Q_OBJECT
 
  public:
-  /// `find`: what the line finds, such as "Find a procedure", in the column `found`; -1: no line.
+  /// `find`: the name of the search line, such as "Find a procedure", which searches the column
+  /// `found`; -1: no line.
   TableBox(const QString& name, std::span<const TableModel::Title> titles, const QString& find,
            int found, QWidget* parent);
 
   void set(std::shared_ptr<const CellRows> rows);
-  /// The row, as it was set, of what is chosen; -1: none.
+  /// The model's row of the selection; -1: none.
   int chosen() const;
   void choose_first();
   QTableView* table() { return table_; }

@@ -30,7 +30,7 @@ class TimePage : public QWidget {
   void add(TimeView* view, const QString& title, const QString& tip);
   void take_snapshot();
   void pass_on();
-  /// What the views depend on: read anew when this text changes.
+  /// Identifies what the views depend on: they read again when this text changes.
   QString stamp() const;
 
   Manager& manager_;

@@ -39,7 +39,7 @@ void TimeView::show_nothing(const QString& text) {
 void TimeView::show_failure(const QString& text) {
   clear();
   show_nothing(verbatim(text));
-  read_.clear();  // asked again at the next change, or when somebody looks
+  read_.clear();  // asked again at the next change, or when the view is shown
 }
 
 void TimeView::show_uncounted() {

@@ -1,6 +1,6 @@
 #pragma once
-// What the views of the page "Time" share: they read when somebody looks, and say what
-// to do when there is nothing to show.
+// The base of the views of the page "Time": they read when they are shown, and say what to do when
+// there is nothing to show.
 
 #include <QLabel>
 #include <QStackedWidget>
@@ -13,7 +13,7 @@
 
 namespace respike::gui {
 
-/// What a view shows.
+/// The choice of what a view shows.
 struct TimeChoice {
   QString application;              // empty: none
   std::vector<std::string> images;  // paths; empty: all
@@ -35,13 +35,13 @@ class TimeView : public QWidget {
                         uint64_t block);
 
  protected:
-  /// Asks for what choice() says, and shows it.
+  /// Asks for the data of choice(), and shows it.
   virtual void read() = 0;
   /// Forgets what is shown: it belongs to another application or image.
   virtual void clear() = 0;
 
   const TimeChoice& choice() const { return choice_; }
-  /// Asks a question about the choice. The answer is dropped when the choice has changed by then.
+  /// Asks a question about the choice. The answer is dropped if the choice has changed by then.
   template <typename T>
   void ask(std::function<T(Environment&)> question, std::function<void(const T&)> answer) {
     manager_.ask<T>(
@@ -53,13 +53,13 @@ class TimeView : public QWidget {
           if (asked == choice_.stamp) show_failure(failure);
         });
   }
-  /// Puts what the view shows below its other controls.
+  /// Puts the content below the view's other controls.
   void set_content(QWidget* content) { stack_->addWidget(content); }
   QWidget* stack() { return stack_; }
   void show_content() { stack_->setCurrentIndex(1); }
   /// Shows a text instead of the content.
   void show_nothing(const QString& text);
-  /// The same, where nothing was counted.
+  /// The same when nothing was counted.
   void show_uncounted();
 
   void showEvent(QShowEvent* event) override;
@@ -70,7 +70,7 @@ class TimeView : public QWidget {
 
   Manager& manager_;
   TimeChoice choice_;
-  QString read_;  // the stamp of what was asked for
+  QString read_;  // the stamp of the last question
   QLabel* empty_;
   QStackedWidget* stack_;
 };

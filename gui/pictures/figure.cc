@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kExecuted = "share of the executed instructions";
 
-/// `marks`: the bounds that the text speaks of.
+/// `marks`: the bounds that the text mentions.
 LineChart chart_of(const QString& x_title, const std::set<uint32_t>& marks,
                    std::vector<LineChart::Line> lines) {
   LineChart chart{.x_title = x_title, .y_title = kExecuted, .bounds = {}, .lines = {}, .marks = {}};

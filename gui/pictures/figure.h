@@ -16,7 +16,7 @@
 namespace respike::gui {
 
 struct Figure {
-  QString name;   // a word, for names of files: "loops"
+  QString name;   // a word for file names: "loops"
   QString title;  // "How often loops turn"
   QString text;
   std::variant<LineChart, StackedBars, TimeLine> picture;
@@ -25,10 +25,10 @@ struct Figure {
 QSizeF size_of(const Figure& figure);
 void paint_figure(QPainter& painter, const QRectF& area, const Figure& figure,
                   const QPalette& palette);
-/// Writes the picture as SVG or, by the name's end, PNG. Returns what went wrong; empty: nothing.
+/// Writes the picture as SVG or, by the name's end, PNG. Returns the error; empty: none.
 QString save_figure(const Figure& figure, const QString& path);
 
-/// What kind of program it is: loops, sizes of procedures, prologs and epilogs.
+/// The characteristics of a program: loops, sizes of procedures, prologs and epilogs.
 std::vector<Figure> character_figures(const Characteristics& program);
 
 /// How many builds a time line shows, and how much of the older counts each of these found again.

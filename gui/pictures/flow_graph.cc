@@ -50,7 +50,7 @@ void add_arrow(QPainterPath& path, const QPointF& tip) {
   path.lineTo(tip + QPointF(4, -7));
 }
 
-/// What a node of the picture shows: a block, or blocks that are left out.
+/// A node of the picture: a block, or blocks that are left out.
 struct Box {
   BlockId block = kNone;
   QString text, tip;
@@ -58,8 +58,8 @@ struct Box {
   std::optional<SplitProcedure::Part> part;
 };
 
-/// A box with its text. Qt's own items for text and paths cost so much each that a graph of 2,000
-/// blocks would hold the window up.
+/// A box with its text. Qt's own items for text and paths are so expensive that a graph of 2,000
+/// blocks would block the window.
 class BoxItem : public QGraphicsRectItem {
  public:
   BoxItem(const QRectF& rect, const QString& text, const QFont& font)
@@ -77,7 +77,7 @@ class BoxItem : public QGraphicsRectItem {
   QFont font_;
 };
 
-/// The count of an edge, and where it stands.
+/// The count of an edge, and its place.
 struct EdgeCount {
   QString text;
   QRectF place;  // empty: there is no room
@@ -117,9 +117,9 @@ class EdgeItem : public QGraphicsItem {
 };
 
 /// Finds a place beside an edge for a text of a size, first near the start or the end of the edge.
-/// Empty: there is none.
+/// Empty: there is no place.
 QRectF find_place(std::vector<QPointF> points, bool near_end, const QSizeF& size, FreeRoom& room) {
-  constexpr double kBeside = 8;  // pixels: edges are up to 4 wide, and round
+  constexpr double kBeside = 8;  // pixels: edges are up to 4 wide, with round corners
   if (near_end) std::ranges::reverse(points);
   for (size_t i = 1; i < points.size(); ++i)
     for (const double share : {0.35, 0.6}) {
@@ -162,7 +162,7 @@ QString blocks_text(const std::vector<BlockId>& blocks) {
       .arg(numbers.join(", "));
 }
 
-/// The border of a box: parts are told apart by their lines, and the box names its part.
+/// The border of a box: parts differ in their lines, and the box names its part.
 QPen border(const Box& box, const QColor& ink) {
   if (box.block == kNone) return QPen(ink, 0.5);
   if (!box.part) return QPen(ink, 1);
@@ -251,7 +251,7 @@ void FlowGraphScene::set(const CodeView& view, bool counted, const Look& look) {
   const QColor ink = look.dark ? QColor(200, 200, 200) : QColor(70, 70, 70);
   uint64_t busiest = 1;
   for (const Line& line : lines) busiest = std::max(busiest, line.count);
-  // Where several edges leave a box, they are apart at their ends.
+  // If several edges leave or enter a box, their ends are kept apart.
   std::vector<int> leaving(boxes.size()), coming(boxes.size());
   for (const auto& edge : graph.edges) {
     ++leaving[edge.from];

@@ -13,7 +13,7 @@
 namespace respike::gui {
 
 /// The boxes and edges of a flow graph. Blocks that never ran can be left out; then edges to them
-/// end in a small box that says how many blocks lie there.
+/// end in a small box with the number of blocks that were left out.
 class FlowGraphScene : public QGraphicsScene {
   Q_OBJECT
 
@@ -21,7 +21,7 @@ class FlowGraphScene : public QGraphicsScene {
   using QGraphicsScene::QGraphicsScene;
 
   struct Look {
-    bool hides_cold = true;  // leaves out what never ran, if anything ran
+    bool hides_cold = true;  // leaves out blocks that never ran, if any block ran
     bool dark = false;
   };
   void set(const CodeView& view, bool counted, const Look& look);
@@ -29,7 +29,7 @@ class FlowGraphScene : public QGraphicsScene {
   void add_places(const CodeSources& sources);
   /// The box of a block, or nullptr when the block is left out.
   QGraphicsItem* box(BlockId block) const;
-  /// The block of a box, kNone when the item is none.
+  /// The block of a box; kNone: the item is not a box.
   static BlockId block_of(const QGraphicsItem* item);
   int left_out() const { return left_out_; }
 
@@ -39,7 +39,7 @@ class FlowGraphScene : public QGraphicsScene {
   int left_out_ = 0;
 };
 
-/// Shows a scene: Ctrl and the wheel zoom, + and - too; 0 shows all.
+/// Shows a scene: Ctrl and the wheel zoom, and so do + and -; 0 shows all.
 class FlowGraphView : public QGraphicsView {
   Q_OBJECT
 
@@ -49,7 +49,7 @@ class FlowGraphView : public QGraphicsView {
  public Q_SLOTS:
   void zoom(double factor);
   void show_all();
-  /// At the size of the text, with `entry` in the middle of the upper border.
+  /// Shows the scene at the size of the text, with `entry` in the middle of the upper border.
   void show_start(const QGraphicsItem* entry);
 
  protected:
@@ -57,7 +57,7 @@ class FlowGraphView : public QGraphicsView {
   void keyPressEvent(QKeyEvent* event) override;
 };
 
-/// Writes a scene as SVG or, by the name's end, PNG. Returns what went wrong; empty: nothing.
+/// Writes a scene as SVG or, by the name's end, PNG. Returns the error; empty: none.
 QString save_picture(QGraphicsScene& scene, const QString& path, const QString& title);
 
 }  // namespace respike::gui

@@ -10,10 +10,10 @@
 
 namespace respike::gui {
 
-/// What is taken lies in a grid, so that a picture of 10,000 texts takes a few milliseconds.
+/// Taken rectangles are kept in a grid, so that a picture of 10,000 texts takes a few milliseconds.
 class FreeRoom {
  public:
-  /// Takes a rectangle, unless it overlaps one that was taken. Returns whether it did.
+  /// Takes a rectangle, unless it overlaps a taken one. Returns whether it did.
   bool take(const QRectF& wanted) {
     const auto all_cells = [&](auto look) {
       for (int64_t x = cell(wanted.left()); x <= cell(wanted.right()); ++x)

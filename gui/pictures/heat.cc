@@ -9,13 +9,13 @@ namespace respike::gui {
 QColor heat_colour(double share, bool dark) {
   if (share <= 0) return dark ? QColor(70, 72, 76) : QColor(232, 232, 232);
   const double heat = std::sqrt(std::clamp(share, 0.0, 1.0));
-  // From pale yellow over orange to dark red: also told apart by brightness alone.
+  // From pale yellow over orange to dark red: brightness alone also distinguishes the colours.
   const double hue = (52 - 48 * heat) / 360;
   return QColor::fromHslF(float(hue), float(dark ? 0.75 : 0.95),
                           float(dark ? 0.32 + 0.16 * heat : 0.88 - 0.42 * heat));
 }
 
-/// By the contrast ratio of the Web Content Accessibility Guidelines 2.1, 1.4.3.
+/// Uses the contrast ratio of the Web Content Accessibility Guidelines 2.1, 1.4.3.
 QColor text_on(const QColor& background) {
   const auto linear = [](double c) {
     return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);

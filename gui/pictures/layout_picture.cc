@@ -1,5 +1,5 @@
 // Example: the text of SQLite before optimization is a grey carpet with red crumbs in 60 of its 115
-// rows; after it, red rows at the top and grey ones below.
+// rows; after it, red rows at the top and grey rows below.
 
 #include "gui/pictures/layout_picture.h"
 
@@ -17,7 +17,7 @@
 namespace respike::gui {
 namespace {
 
-constexpr int kTones = 16;  // so that neighbours have the same colour, and are painted at once
+constexpr int kTones = 16;  // few tones: neighbours of the same colour are painted at once
 constexpr double kGap = 8;
 
 /// The tone of a cell: -1 where there is no code, 0 where nothing runs.

@@ -8,7 +8,7 @@
 
 namespace respike::gui {
 
-/// How the map is painted.
+/// The appearance of the map.
 struct LayoutLook {
   double row_height = 10;  // pixels
   bool dark = false;
@@ -18,8 +18,7 @@ struct LayoutLook {
 void paint_layout(QPainter& painter, const QRectF& area, const LayoutMap& map, int first, int end,
                   const LayoutLook& look);
 
-/// Writes both maps side by side as SVG or, by the name's end, PNG. Returns what went wrong; empty:
-/// nothing.
+/// Writes both maps side by side as SVG or, by the name's end, PNG. Returns the error; empty: none.
 QString save_layouts(const LayoutMap& before, const LayoutMap& after, const QString& path,
                      const QString& title);
 
@@ -40,7 +39,7 @@ class LayoutMapView : public QAbstractScrollArea {
   void show_address(uint64_t address);
 
  Q_SIGNALS:
-  /// The mouse or the cursor is over code; empty: over none.
+  /// The mouse or the cursor is over this code; empty: over no code.
   void pointed(const QString& text);
   void piece_wanted(const respike::LayoutPiece& piece);
 

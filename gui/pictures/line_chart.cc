@@ -24,7 +24,7 @@ bool has_legend(const LineChart& chart) {
   return chart.lines.size() > 1;
 }
 
-/// Where shares and bounds are on the picture.
+/// The positions of shares and bounds in the picture.
 struct Plot {
   QRectF area;
   size_t bounds = 0;
@@ -107,7 +107,7 @@ void paint_line(QPainter& painter, const Plot& plot, const LineChart& chart, siz
   painter.setPen(palette.color(QPalette::WindowText));
   for (const size_t mark : chart.marks) {
     // A cumulative line rises to the right: there is room below the first line on its right, and
-    // above the others on their left. Near the axis there is none below.
+    // above the other lines on their left. Near the axis there is no room below.
     const QPointF point = plot.at(mark, line.shares[mark]);
     const bool above = number != 0 || plot.area.bottom() - point.y() < 1.5 * height;
     const double y = above ? point.y() - height - kGap : point.y() + 2;

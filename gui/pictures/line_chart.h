@@ -21,11 +21,11 @@ struct LineChart {
   std::vector<size_t> marks;  // indices of bounds: the shares there are written beside the points
 };
 
-/// The size of a picture of its own.
+/// The size of a separate picture.
 QSizeF size_of(const LineChart& chart);
 
-/// Paints the lines, with a legend below when there are several. Lines differ in their marks and
-/// dashes, too, so that colour is not needed.
+/// Paints the lines, with a legend below when there are several. Lines also differ in their marks
+/// and dashes, so that colour is not needed.
 void paint_chart(QPainter& painter, const QRectF& area, const LineChart& chart,
                  const QPalette& palette);
 

@@ -23,7 +23,7 @@ namespace respike::gui {
 namespace {
 
 constexpr size_t kProcedures = 30, kGraphs = 6;
-constexpr size_t kMostBlocks = 150;  // of a flow graph that is still read on a page
+constexpr size_t kMostBlocks = 150;  // largest flow graph that is readable on a page
 constexpr int kMostRows = 600;       // of a map
 
 constexpr const char* kStyle = R"(
@@ -51,7 +51,7 @@ QString html(const std::string& text) {
   return html(QString::fromStdString(text));
 }
 
-/// What was gained, how sure that is, and what to do next.
+/// The gain, its certainty, and the next step.
 QString summary_of(const ApplicationView& application) {
   const Life life = life_of(application);
   QString gained = "nothing was measured of the present version yet";
@@ -107,7 +107,7 @@ QString procedures_table(const ReportData& data) {
          rows + "</table>\n";
 }
 
-/// A document as an element `svg` that screen readers read.
+/// A document as an element `svg` for screen readers.
 QString element_of(const QByteArray& svg, const QString& title, const QString& description) {
   QString text = QString::fromUtf8(svg);
   text.remove(0, text.indexOf("<svg"));
@@ -124,8 +124,8 @@ QString svg_of(const QSizeF& size, const QString& title, const QString& descript
   return element_of(buffer.data(), title, description);
 }
 
-/// What a flow graph shows, in words: "22 blocks. The hottest are block 0, which ran 29,977 times
-/// with 27 instructions, ..."
+/// A description of a flow graph: "22 blocks. The hottest are block 0, which ran 29,977 times with
+/// 27 instructions, ..."
 QString describe_graph(const CodeView& view) {
   std::vector<BlockId> hottest(view.blocks.size());
   std::iota(hottest.begin(), hottest.end(), BlockId{0});
@@ -152,7 +152,7 @@ QString figure_of(const Figure& figure) {
                   }));
 }
 
-/// The rows of a table whose first column is text, and whose others are numbers.
+/// The rows of a table whose first column is text, and whose other columns are numbers.
 QString rows_of(const QAbstractItemModel& model) {
   QString rows;
   for (int row = 0; row < model.rowCount(); ++row) {
@@ -186,8 +186,8 @@ QString touched_table(const TouchedModel& model) {
          rows_of(model) + "</table>\n";
 }
 
-/// What the maps show, in words: "Something runs in 63 pages of 8,192 bytes of the original, and in
-/// 12 of the optimized image."
+/// A description of the maps: "Something runs in 63 pages of 8,192 bytes of the original, and in 12
+/// of the optimized image."
 QString describe_layouts(const LayoutAnswer& layouts) {
   const LayoutView &before = layouts.before, &after = layouts.after;
   QString text = QString("Something runs in %1 pages of %2 bytes of the original")

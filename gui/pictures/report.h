@@ -15,19 +15,19 @@ namespace respike::gui {
 
 struct ReportData {
   ApplicationView application;
-  std::vector<ProcedureRow> procedures;  // the most executed ones, of all images
+  std::vector<ProcedureRow> procedures;  // the most executed procedures of all images
   uint64_t instructions = 0;             // executed, of all procedures
   uint64_t executed = 0, of_procedures = 0;
-  Characteristics character;            // of all images that were counted
+  Characteristics character;            // of all counted images
   std::vector<BuildLine> builds;        // of the main image, the newest first
   LayoutAnswer layouts;                 // of the main image; without pieces if it was not counted
-  std::vector<ProcedureAnswer> graphs;  // of the first ones, with their images
+  std::vector<ProcedureAnswer> graphs;  // graphs of the first procedures, with their images
 };
 
-/// Reads what a report shows. Throws Error when no application has the name.
+/// Reads the data of a report. Throws Error when no application has the name.
 ReportData read_report(Environment& environment, const std::string& application);
 
-/// The page as UTF-8. Needs a QGuiApplication; the platform `offscreen` will do.
+/// The page as UTF-8. Needs a QGuiApplication; the platform `offscreen` is enough.
 QByteArray make_report(const ReportData& data);
 
 }  // namespace respike::gui

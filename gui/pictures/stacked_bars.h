@@ -21,7 +21,7 @@ struct StackedBars {
   QString unit;
 };
 
-/// Paints bars with a legend below. Colours differ in brightness, too, and the legend names each
+/// Paints bars with a legend below. Colours also differ in brightness, and the legend names each
 /// part with its numbers, so that colour is not needed.
 void paint_bars(QPainter& painter, const QRectF& area, const StackedBars& bars,
                 const QPalette& palette);
@@ -42,9 +42,9 @@ class StackedBarsWidget : public QWidget {
   StackedBars bars_;
 };
 
-/// The size of a picture of its own.
+/// The size of a separate picture.
 QSizeF size_of(const StackedBars& bars);
-/// Writes the bars as SVG or, by the name's end, PNG. Returns what went wrong; empty: nothing.
+/// Writes the bars as SVG or, by the name's end, PNG. Returns the error; empty: none.
 QString save_bars(const StackedBars& bars, const QString& path, const QString& title);
 
 }  // namespace respike::gui

@@ -12,8 +12,8 @@
 namespace respike::gui {
 namespace {
 
-// Stand for title and description until the document is there: not every version of Qt escapes what
-// they hold, such as the name in "Flow graph of less<int>".
+// Placeholders for title and description until the document is made: not every version of Qt
+// escapes their text, such as the name in "Flow graph of less<int>".
 constexpr const char* kTitle = "@title@";
 constexpr const char* kDescription = "@description@";
 
@@ -37,7 +37,7 @@ void write_svg(QIODevice& device, const QSizeF& size, const QString& title, cons
   svg.setSize(size.toSize());
   svg.setViewBox(area);
   QPainter painter(&svg);
-  // The name of the window's font may mean nothing where the file is looked at.
+  // The window's font may be unknown on the computer where the file is viewed.
   QFont font = painter.font();
   font.setFamily("sans-serif");
   painter.setFont(font);
@@ -57,7 +57,7 @@ QString save_picture(const QString& path, const QSizeF& size, const QString& tit
     write_svg(file, size, title, paint, description);
     return file.commit() ? QString() : path + ": " + file.errorString();
   }
-  constexpr double kMostPixels = 16000;  // a side
+  constexpr double kMostPixels = 16000;  // largest side
   const double scale = std::min({2.0, kMostPixels / size.width(), kMostPixels / size.height()});
   QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_ARGB32);
   image.fill(Qt::white);

@@ -1,5 +1,5 @@
-// Example: build 3 stands above build 2; its bar is long, for 97% of what build 2 executed was
-// found again, and below its name stands what was lost most.
+// Example: build 3 is above build 2. Its bar is long, since 97% of the instructions that build 2
+// executed were found again; below its name is the largest loss.
 
 #include "gui/pictures/time_line.h"
 
@@ -93,7 +93,7 @@ class Painter {
                       metrics_.elidedText(text, Qt::ElideRight, place.width()));
   }
 
-  /// The opposite of the ink: the line does not shine through a mark that is not filled.
+  /// The opposite of the ink: hides the line behind a mark that is not filled.
   QColor paper() const { return ink_.lightness() < 128 ? Qt::white : QColor(32, 32, 32); }
 
   QPainter& painter_;

@@ -1,5 +1,6 @@
 #pragma once
-// Points in time, the newest at the top, each with a bar: how much of something lasted until then.
+// Points in time, the newest at the top, each with a bar that shows how much of something lasted
+// until then.
 
 #include <QPainter>
 #include <QPalette>
@@ -15,15 +16,15 @@ struct TimeLine {
   struct Point {
     QString when;
     QString name;
-    bool filled = false;          // the mark on the line
+    bool filled = false;          // the mark on the line is filled
     std::optional<double> share;  // 0 to 1: the length of the bar; nullopt: no bar
     QString text;                 // below the name
   };
   std::vector<Point> points;  // the newest first
-  QString legend;             // what marks and bars mean
+  QString legend;             // the meaning of marks and bars
 };
 
-/// The size of a picture of its own.
+/// The size of a separate picture.
 QSizeF size_of(const TimeLine& line);
 
 void paint_time_line(QPainter& painter, const QRectF& area, const TimeLine& line,

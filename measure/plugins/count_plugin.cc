@@ -7,19 +7,19 @@
 // starts programs and reads the files.
 //
 // Idea. Before the program starts, the plugin maps the file with its counters into the emulator.
-// The kernel keeps the file whatever becomes of the process: exit, a deadly signal or exec. QEMU
-// has no hook for a deadly signal or exec. Each instruction gets a callback that adds to its
-// counter atomically. Inline adds would take three quarters of the time, but are not atomic, and
-// QEMU does not always drop them when a second thread is made (see qemu_plugin.h). A forked child
-// maps a new file over the old one, at the same place, where the child's translations expect the
-// counters; the new file starts with the parent's places, all counts 0. Every instruction has a
-// counter, not every block, since an instruction that faults leaves its block in the middle.
+// The kernel keeps the file, however the process ends: exit, a deadly signal or exec. QEMU has no
+// hook for a deadly signal or exec. Each instruction gets a callback that adds to its counter
+// atomically. Inline adds would take three quarters of the time, but are not atomic, and QEMU does
+// not always drop them when a second thread is made (see qemu_plugin.h). A forked child maps a new
+// file over the old one, at the same place, where the child's translations expect the counters; the
+// new file starts with the parent's places, all counts 0. Every instruction has a counter, not
+// every block, since an instruction that faults leaves its block in the middle.
 //
 // A place says where code came from: the file that the host has mapped at the instruction's bytes,
-// and the offset in that file, both found when the instruction is translated. Places need no
-// knowledge of load addresses, and stay right when a library is unmapped and another one is mapped
-// at the same address. When the program changes its mappings, QEMU drops the translations there,
-// and this plugin reads /proc/self/maps again before the next translation.
+// and the offset in that file, both found when the instruction is translated. Places do not depend
+// on load addresses, and stay right when a library is unmapped and another library is mapped at the
+// same address. When the program changes its mappings, QEMU drops the translations there, and this
+// plugin reads /proc/self/maps again before the next translation.
 //
 // Example: `ldq` at address 0x120000460 of ./hello, mapped from offset 0x460, is the place
 // (0x120000460, offset 0x460, image 1); its counter says how often it began.
@@ -78,16 +78,16 @@ struct Header {
   uint64_t used;
   uint64_t start_nanoseconds;  // of the monotonic clock; orders the files
   uint32_t process;
-  uint32_t parent;  // the process that forked this one and was counted, else 0
+  uint32_t parent;  // the counted process that forked this one, else 0
   uint32_t images;  // names written
   uint32_t names_size;
 };
 
 struct Place {
-  uint64_t address;  // where the program runs it
-  uint64_t offset;   // in the file; 0 for memory without a file
+  uint64_t address;  // address at which the program runs it
+  uint64_t offset;   // offset in the file; 0 for memory without a file
   uint32_t image;
-  uint32_t word;  // the first four bytes: code that was replaced in place has counts of its own
+  uint32_t word;  // the first four bytes: replaced code at the same place has its own counts
 
   bool operator==(const Place&) const = default;
 };
@@ -108,12 +108,12 @@ std::vector<std::string> g_images = {""};
 MappedFiles g_mapped;
 std::vector<uint32_t> g_images_of_mapped;  // for each of g_mapped.all()
 std::atomic<bool> g_mappings_changed = true;
-pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // not for g_mappings_changed and counts
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // does not guard g_mappings_changed and counts
 bool g_is_alpha;
 
 // --- The file
 
-/// Makes this process's file and maps it: at `where`, unless `where` is null.
+/// Makes this process's file and maps it: at `where` unless that is null.
 File* map_new_file(File* where) {
   return static_cast<File*>(map_process_file(kName, g_path, sizeof(File), where));
 }
@@ -147,7 +147,7 @@ void after_fork_in_child() {
   pthread_mutex_unlock(&g_lock);
 }
 
-// --- Where code comes from
+// --- The origin of code
 
 uint32_t image_number(const std::string& path) {
   for (uint32_t i = 1; i < g_images.size(); i++)
@@ -187,7 +187,7 @@ uint32_t counter_of(const Place& place) {
   }
 }
 
-// --- What QEMU calls
+// --- Functions that QEMU calls
 
 void count_atomically(unsigned, void* counter) {
   __atomic_fetch_add(static_cast<uint64_t*>(counter), 1, __ATOMIC_RELAXED);

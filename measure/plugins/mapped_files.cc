@@ -1,10 +1,10 @@
-// Reads /proc/self/maps. QEMU maps the program's files into its own memory, so the kernel knows
-// which file an instruction's bytes come from. No load address is needed, and a library that is
-// mapped where another one was is told apart, if the list is read again after each change.
+// Reads /proc/self/maps. QEMU maps the program's files into its own memory, so the kernel knows the
+// file of an instruction's bytes. No load address is needed, and a library that is mapped at the
+// place of another one is recognized, if the list is read again after each change.
 //
-// The loader of programs for Windows NT (nt/loader.c) copies the sections of an image, which in the
-// file do not start on pages, and maps the headers alone. The headers, which are in memory then,
-// say where the sections are and where in the file they come from.
+// The loader of programs for Windows NT (nt/loader.c) copies the sections of an image, which do not
+// start on pages in the file, and maps only the headers. The mapped headers say where the sections
+// are in memory and in the file.
 
 #include "measure/plugins/mapped_files.h"
 
@@ -23,8 +23,8 @@ namespace respike::measure {
 
 namespace {
 
-/// Bytes of the process's own memory, up to the first page that cannot be read: a file may have
-/// become shorter than its mapping.
+/// Bytes of the process's own memory, up to the first unreadable page: a file may have become
+/// shorter than its mapping.
 std::vector<uint8_t> read_memory(int memory, uint64_t address, uint64_t size) {
   std::vector<uint8_t> bytes(size);
   const ssize_t count = pread(memory, bytes.data(), size, static_cast<off_t>(address));
@@ -32,7 +32,7 @@ std::vector<uint8_t> read_memory(int memory, uint64_t address, uint64_t size) {
   return bytes;
 }
 
-/// The sections of a PE image whose headers are mapped; none if something else is mapped there.
+/// The sections of a PE image whose headers are mapped; none if another file is mapped there.
 void add_sections(int memory, const MappedFile& file, std::vector<MappedFile>& files) {
   constexpr uint64_t kLargestHeaders = 1 << 17, kStart = 64;
   if (file.offset != 0) return;
@@ -50,7 +50,7 @@ void add_sections(int memory, const MappedFile& file, std::vector<MappedFile>& f
   const uint64_t table = coff + 24 + (word(coff + 20) & 0xffff);
   for (uint64_t at = table; at < table + 40 * count && at + 40 <= headers.size(); at += 40) {
     const uint64_t start = file.start + word(at + 12);
-    if (start < file.end) continue;  // the file as it is, not an image that a loader put here
+    if (start < file.end) continue;  // a plain mapping of the file, not an image placed by a loader
     const uint64_t length = std::min(word(at + 8), word(at + 16));
     files.push_back({start, start + length, word(at + 20), file.path});
   }
@@ -73,7 +73,7 @@ void MappedFiles::read(const char* program) {
     if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %n", &start, &end, rights, &offset, &path) < 4 ||
         path == 0)
       fail(program, "/proc/self/maps: cannot read %s", line);
-    if (line[path] != '/') continue;  // no file
+    if (line[path] != '/') continue;  // not a file
     line[strcspn(line, "\n")] = 0;
     files_.push_back({start, end, offset, line + path});
     if (rights[0] == 'r') add_sections(memory, files_.back(), sections);

@@ -1,5 +1,5 @@
 #pragma once
-// Which file a plugin's program has mapped where, as the host sees it.
+// The files that a plugin's program has mapped, and their host addresses.
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@ namespace respike::measure {
 
 struct MappedFile {
   uint64_t start = 0, end = 0;  // host addresses
-  uint64_t offset = 0;          // in the file, of the first byte
+  uint64_t offset = 0;          // offset of the first byte in the file
   std::string path;
 };
 
@@ -27,7 +27,7 @@ class MappedFiles {
   std::vector<MappedFile> files_;  // by address
 };
 
-/// Whether a system call of the emulated program may change what is mapped.
+/// Whether a system call of the emulated program may change mappings.
 bool may_change_mappings(bool is_alpha, int64_t number);
 
 }  // namespace respike::measure

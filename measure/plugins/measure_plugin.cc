@@ -1,26 +1,27 @@
-// A QEMU plugin that drives a machine model with what a program executes.
+// A QEMU plugin that drives a machine model with the code that a program executes.
 //
 //     qemu-alpha -plugin .../respike-measure.so,out=FILE,model=alpha21164 program
 //
 // Each process writes a file of its own, FILE.PID.N (measurement_file.h); run.cc starts programs
-// and reads the files. With `all=FILE` in the place of `out=FILE` the events are in a second file,
-// by the place that the code came from (places_file.h), and the first file says 0: both together
-// are the run. The two options have the same length, since a program can see them: in its
-// environment, which takes room on its stack.
+// and reads the files. With `all=FILE` instead of `out=FILE` the events are in a second file, by
+// the place of the code (places_file.h), and the first file has 0: the run is the sum of both. The
+// two options have the same length, since a program can see them: they are in its environment,
+// which takes space on its stack.
 //
-// Idea. A piece of the model is a translation block of QEMU: straight code whose last instruction
-// alone may change the flow of control. The model reads a block when QEMU translates the block;
-// each time the block begins, one call tells the model. This is not exact where a fault leaves a
-// block in its middle. So the plugin counts instructions apart, as the counting plugin does: by an
-// inline add before each instruction. At the next block, the count also shows whether the previous
-// block was completed. Fetch and issue of a block that a fault left stay counted as a whole.
+// Idea. A piece of the model is a translation block of QEMU: straight code in which only the last
+// instruction may change the flow of control. The model reads a block when QEMU translates the
+// block; each time the block begins, one call notifies the model. This is not exact if a fault
+// leaves a block in its middle. So the plugin counts instructions separately, like the counting
+// plugin: by an inline add before each instruction. At the next block, the count also shows whether
+// the previous block was completed. If a fault leaves a block, fetch and issue of the whole block
+// stay counted.
 //
 // Threads. Each thread has a processor of its own; threads share only the code. Once there is a
-// second thread, QEMU makes all translations anew, and calls that know the thread count
-// instructions. A forked child goes on with its parent's caches, and counts from 0.
+// second thread, QEMU makes all translations again, and calls that know the thread count
+// instructions. A forked child continues with its parent's caches, and counts from 0.
 //
-// Limits. Those of the counting plugin. No instruction transfers control to a signal handler; the
-// model neither counts this transfer nor learns from it.
+// Limits. Those of the counting plugin. The transfer of control to a signal handler is not caused
+// by an instruction; the model neither counts this transfer nor learns from it.
 
 #include <pthread.h>
 #include <string.h>
@@ -48,19 +49,19 @@ using namespace respike::measure;
 constexpr const char* kName = "respike-measure";
 
 struct Thread {
-  Events* events = nullptr;  // of the present block
+  Events* events = nullptr;  // events of the present block
   std::unique_ptr<Processor> processor;
   uint64_t end = 0;           // instructions in `events` when the present block is completed
   std::vector<Events*> rows;  // with places: by KnownPiece::number; null: not executed yet
 };
 
-/// A piece and its code. Other code may come to stand at the same address.
+/// A piece and its code. The address may get other code later.
 struct KnownPiece {
   std::vector<uint8_t> code;
   std::unique_ptr<Piece> piece;
   uint32_t number = 0;
-  std::string image;    // with places: the file that the code came from; empty: none
-  uint64_t offset = 0;  // in that file
+  std::string image;    // with places: the file of the code; empty: none
+  uint64_t offset = 0;  // offset in that file
 };
 
 std::string g_path;  // absolute, without process number
@@ -69,16 +70,17 @@ MeasurementFile* g_file;
 std::array<Thread, MeasurementFile::kThreads> g_threads;
 std::unordered_map<uint64_t, std::deque<KnownPiece>> g_pieces;  // by address
 uint32_t g_number_of_pieces = 0;
-std::unique_ptr<PlaceRows> g_rows;  // null: places were not asked for
+std::unique_ptr<PlaceRows> g_rows;  // null: without places
 MappedFiles g_mapped;
 std::atomic<bool> g_mappings_changed = true;
 bool g_is_alpha;
 std::atomic<bool> g_several_threads = false;
-pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // guards all but atomics and a thread's own
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;  // guards everything but atomics and data of a
+                                                     // single thread
 
 // --- Processes
 
-/// `threads`: how many of them have a slot.
+/// `threads`: the number of threads that have a slot.
 void map_new_file(uint32_t threads) {
   g_file = static_cast<MeasurementFile*>(
       map_process_file(kName, g_path, sizeof(MeasurementFile), g_file));
@@ -104,7 +106,7 @@ void after_fork_in_child() {
   pthread_mutex_unlock(&g_lock);
 }
 
-// --- What QEMU calls
+// --- Functions that QEMU calls
 
 void start_thread(unsigned vcpu) {
   if (vcpu >= MeasurementFile::kThreads)
@@ -124,7 +126,7 @@ void on_new_thread(qemu_plugin_id_t, unsigned vcpu) {
   start_thread(vcpu);
 }
 
-/// The thread's row of a piece. Under the lock.
+/// The thread's row of a piece. Called under the lock.
 Events& add_row(unsigned vcpu, const KnownPiece& known) {
   std::vector<Events*>& rows = g_threads[vcpu].rows;
   if (rows.size() <= known.number) rows.resize(g_number_of_pieces);
@@ -149,7 +151,7 @@ void on_block(unsigned vcpu, void* data) {
   thread.end = begun + piece.instructions;
 }
 
-/// With places: the same, where each piece has a row of the thread.
+/// With places: the same, but each piece has a row of the thread.
 void on_block_in_place(unsigned vcpu, void* data) {
   Thread& thread = g_threads[vcpu];
   const KnownPiece& known = *static_cast<const KnownPiece*>(data);

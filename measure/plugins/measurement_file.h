@@ -1,7 +1,7 @@
 #pragma once
 // The file that an emulator leaves for each process if it drives a model: this structure in the
-// byte order of the host, mostly a hole. The file is current at every moment, however the process
-// ends.
+// byte order of the host, mostly a hole. The file is current at every moment, so it survives any
+// end of the process.
 
 #include <cstdint>
 

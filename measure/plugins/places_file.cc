@@ -1,8 +1,8 @@
-// Writes what happened at each place of code. See places_file.h.
+// Writes the events at each place of code. See places_file.h.
 //
-// Rows are plain sums in memory that the kernel keeps, so that nothing is lost however a process
-// ends. A row belongs to one thread: no lock is taken to add. A forked child maps its own file over
-// its parent's, at the same address, where translated code expects the rows.
+// Rows are plain sums in memory that the kernel keeps, so that no events are lost, however a
+// process ends. A row belongs to one thread: no lock is taken to add. A forked child maps its own
+// file over its parent's, at the same address, where translated code expects the rows.
 
 #include "measure/plugins/places_file.h"
 

@@ -1,10 +1,10 @@
 #pragma once
-// The second file that an emulator leaves for each process when it is asked where the cycles go:
-// what each thread's pieces of code caused, by the place that the code came from. In the byte order
-// of the host, mostly a hole, current at every moment.
+// The second file that an emulator leaves for each process when places are requested: the events of
+// each thread's pieces, by the place of the code. In the byte order of the host, mostly a hole,
+// current at every moment.
 //
 // A place is a file and an offset in the file, as in count_plugin.cc. All memory without a file is
-// one place, so that a program that makes code without end needs no rows without end.
+// one place, so that a program that generates code without end does not need unlimited rows.
 //
 // Example: the loop at 0x120000460 of ./hello, mapped from offset 0x460, ran in two threads: two
 // rows, each with offset 0x460 and image 1; images[1] is /home/me/hello.
@@ -46,8 +46,8 @@ class PlaceRows {
   /// `program`: the plugin's name, for messages. `path`: absolute, without process number.
   PlaceRows(const char* program, std::string path);
 
-  /// Where to add what `thread` does at a place. `image`: the path of the file; empty: memory
-  /// without a file. The reference stays valid, also in forked children.
+  /// The events of `thread` at a place. `image`: the path of the file; empty: memory without a
+  /// file. The reference stays valid, also in forked children.
   Events& row(uint32_t thread, const std::string& image, uint64_t offset);
 
   /// In a forked child: makes the child's file, with the parent's rows, whose events start at 0.

@@ -5,19 +5,18 @@
 // of the interface: QEMU 6.0 to 8.2. Only emulators that are dynamic executables take plugins
 // (/usr/bin/qemu-alpha of qemu-user, not qemu-alpha-static).
 //
-// What holds for plugins under user-mode emulation, tried with QEMU 7.2:
+// Behaviour of plugins under user-mode emulation, tested with QEMU 7.2:
 //
 // - A translation block is translated once and executed often. The translation callback sees the
 //   block's instructions and attaches callbacks and adds to them. Translations never overlap: QEMU
-//   holds its memory map lock meanwhile, and takes the same lock around fork.
+//   holds its memory map lock during a translation, and takes the same lock around fork.
 // - The callbacks and adds of an instruction happen before the instruction, each time it begins. So
-//   an instruction that faults has been counted; the instructions behind it in the block have not.
+//   an instruction that faults has been counted; the later instructions of the block have not.
 // - An inline add is three host instructions without a lock. Two threads, or two processes that
 //   share the counter, lose adds.
 // - QEMU drops all translations and makes new ones, once: when a second thread is made or memory is
-//   mapped shared, whatever comes first. A program that maps something shared before it makes its
+//   mapped shared, whichever comes first. A program that maps shared memory before it makes its
 //   threads keeps the translations that the callback meant for a single thread.
-//   threads keeps the translations that the callback meant for a single one.
 // - A forked child keeps the plugin with its memory, its translations and its callbacks.
 // - At exit and exit_group QEMU calls the exit callbacks; not at a deadly signal, and not at exec.
 
@@ -37,7 +36,7 @@ struct qemu_info_t {
   struct {
     int min;
     int cur;
-  } version;              // of the interface, as the emulator understands it
+  } version;              // versions of the interface that the emulator supports
   bool system_emulation;  // a whole machine; else a program
   union {
     struct {
@@ -47,7 +46,7 @@ struct qemu_info_t {
   };
 };
 
-/// What a callback does with the registers. QEMU 7.2 ignores the flag: registers are out of reach.
+/// How a callback uses the registers. QEMU 7.2 ignores the flag: registers are out of reach.
 enum qemu_plugin_cb_flags {
   QEMU_PLUGIN_CB_NO_REGS,
   QEMU_PLUGIN_CB_R_REGS,
@@ -76,8 +75,8 @@ using qemu_plugin_vcpu_mem_cb_t = void (*)(unsigned vcpu, qemu_plugin_meminfo_t 
 using qemu_plugin_vcpu_syscall_ret_cb_t = void (*)(qemu_plugin_id_t id, unsigned vcpu,
                                                    int64_t number, int64_t result);
 
-// What the plugin defines. `argv` holds the text behind the plugin's name on the command line, cut
-// at commas. A result other than 0 ends the emulator.
+// Functions that the plugin defines. `argv` has the text after the plugin's name on the command
+// line, split at commas. A result other than 0 ends the emulator.
 #define QEMU_PLUGIN_EXPORT __attribute__((visibility("default")))
 extern QEMU_PLUGIN_EXPORT int qemu_plugin_version;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t* info, int argc,
@@ -94,8 +93,8 @@ void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t id,
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, qemu_plugin_udata_cb_t callback,
                                     void* data);
 
-// Looking at a block and its instructions. The host address is that of the instruction's bytes in
-// the memory of the emulator.
+// Looking at a block and its instructions. The host address is the address of the instruction's
+// bytes in the memory of the emulator.
 size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb* block);
 uint64_t qemu_plugin_tb_vaddr(const qemu_plugin_tb* block);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb* block, size_t index);
@@ -124,6 +123,6 @@ void qemu_plugin_register_vcpu_mem_cb(qemu_plugin_insn* instruction,
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 
-/// Writes to the emulator's log (stderr, or what -D names).
+/// Writes to the emulator's log (stderr, or the file that -D names).
 void qemu_plugin_outs(const char* text);
 }

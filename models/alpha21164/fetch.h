@@ -1,11 +1,11 @@
 #pragma once
-// Where the 21164 gets its instructions from: instruction cache, refill buffer, second level, ITB
-// (instruction translation buffer).
+// Where the 21164 fetches its instructions from: instruction cache, refill buffer, second level,
+// ITB (instruction translation buffer).
 //
 // Example: a jump to a line that none of them holds costs one icache miss and one second level
-// miss, and the refill buffer prefetches the four lines behind that line.
+// miss, and the refill buffer prefetches the four lines after that line.
 //
-// Addresses are virtual throughout. The first level is indexed virtually in hardware, too. The
+// Addresses are virtual throughout. The first level is also indexed virtually in hardware. The
 // second level is indexed physically, which makes no difference if the operating system maps pages
 // to colours in order. Data accesses are not modelled: in hardware they share the second level.
 //
@@ -36,15 +36,15 @@ class InstructionCache {
   std::array<uint64_t, kLines> tags_;
 };
 
-/// Second level: 96 KB, 3 ways (HRM 2.1.4), blocks of 64 bytes. The sources at hand do not say
-/// which way is replaced; the model replaces the least recently used way.
+/// Second level: 96 KB, 3 ways (HRM 2.1.4), blocks of 64 bytes. The sources do not say which way is
+/// replaced; the model replaces the least recently used way.
 class SecondLevelCache {
  public:
   static constexpr unsigned kBlockShift = 6;
   static constexpr unsigned kSets = 512;
   static constexpr unsigned kWays = 3;
 
-  /// Says whether the cache held the block, and inserts the block if not. Block numbers are
+  /// Returns whether the cache held the block, and inserts the block if not. Block numbers are
   /// addresses shifted by kBlockShift.
   bool access(uint64_t block) { return cache_.access(block); }
 
@@ -54,7 +54,7 @@ class SecondLevelCache {
 
 /// Refill buffer: four lines (PC 2.1.1.2). If the buffer holds the line that the cache misses, the
 /// line moves to the cache and the next line is prefetched in its place. If not, the buffer
-/// discards its lines and prefetches the four lines behind the missing line. Prefetches arrive
+/// discards its lines and prefetches the four lines after the missing line. Prefetches arrive
 /// before they are needed, cross pages, and do not look into the cache.
 class RefillBuffer {
  public:
@@ -73,7 +73,7 @@ class RefillBuffer {
     return Answer::none;
   }
 
-  /// Prefetches the four lines behind `line`, which the buffer did not hold.
+  /// Prefetches the four lines after `line`, which the buffer did not hold.
   void start_behind(uint64_t line, SecondLevelCache& second_level) {
     next_ = line + 1;
     for (Entry& entry : entries_) prefetch(entry, second_level);
@@ -106,9 +106,9 @@ class TranslationBuffer {
 
   TranslationBuffer() { pages_.fill(~uint64_t{0}); }
 
-  /// Says whether the buffer held the page, and inserts the page if not.
+  /// Returns whether the buffer held the page, and inserts the page if not.
   bool access(uint64_t page) {
-    if (page == pages_[last_]) return true;  // a used entry is never the one to replace
+    if (page == pages_[last_]) return true;  // a used entry is never replaced next
     for (unsigned i = 0; i < kEntries; ++i) {
       if (pages_[i] != page) continue;
       use(i);

@@ -1,23 +1,23 @@
-// The Alpha 21164: its parts put together.
+// The model of the Alpha 21164: its parts together.
 //
-// A run is a sequence of pieces (machine_model.h). What does not depend on the past is computed
-// once, when a piece is read: the lines the piece lies in, the kind of its last instruction, and
-// how many cycles its instructions take to issue. What depends on the past is a short walk each
-// time the piece begins: was the branch at the end of the previous piece predicted, are the lines
-// of this piece in the cache, is its page in the ITB?
+// A run is a sequence of pieces (machine_model.h). Facts that do not depend on the past are
+// computed once, when a piece is read: the lines of the piece, the kind of its last instruction,
+// and how many cycles its instructions take to issue. Facts that depend on the past take a short
+// walk each time the piece begins: was the branch at the end of the previous piece predicted, are
+// the lines of this piece in the cache, is its page in the ITB?
 //
 // Issue. A piece that control jumps to starts with nothing in flight. A piece that control falls
-// into goes on where issue of the previous piece stopped, and the previous piece is taken to have
-// begun with nothing in flight; otherwise a branch that is not taken would cost what a taken branch
-// costs. So the number of cycles belongs to the pair of pieces. Nearly always one piece falls into
-// a given piece; each piece remembers the last such pair.
+// into continues where issue of the previous piece stopped, and the previous piece is taken to have
+// begun with nothing in flight; otherwise a branch that is not taken would cost as much as a taken
+// branch. So the number of cycles belongs to the pair of pieces. Nearly always only one piece falls
+// into a given piece; each piece remembers its last predecessor.
 //
-// Example: piece A ends with `beq`. If A falls into B, B costs what its instructions add to those
-// of A, say 2 cycles; if A jumps to B, B costs what it costs alone, say 3, and 1 more for the taken
-// branch.
+// Example: piece A ends with `beq`. If A falls into B, B costs the cycles that its instructions add
+// to those of A, say 2; if A jumps to B, B costs the cycles that it takes alone, say 3, and 1 more
+// for the taken branch.
 //
-// Cycles are sums: issue, 1 for each taken transfer that was predicted right (the fetch bubble), 5
-// for each misprediction, and for instruction fetch what the published formula takes. In hardware,
+// Cycles are sums: issue, 1 for each correctly predicted taken transfer (the fetch bubble), 5 for
+// each misprediction, and the costs of the published formula for instruction fetch. In hardware,
 // some of these parts overlap, since the fetcher runs ahead of issue. Mispredictions fetch nothing
 // from the wrong path.
 //
@@ -60,11 +60,11 @@ enum class Transfer : uint8_t {
 };
 
 struct AlphaPiece : Piece {
-  uint64_t behind = 0;  // the address behind the piece
+  uint64_t behind = 0;  // the address after the piece
   uint64_t first_line = 0;
   uint64_t last_line = 0;
-  uint64_t first_page = 0, last_page = 0;  // equal or neighbours
-  uint64_t target = 0;                     // of a direct branch
+  uint64_t first_page = 0, last_page = 0;  // equal or adjacent
+  uint64_t target = 0;                     // target of a direct branch
   int32_t hint = 0;
   Transfer transfer = Transfer::none;
   bool is_jump = false;       // neither call nor return
@@ -72,8 +72,8 @@ struct AlphaPiece : Piece {
   IssueState after;           // state after these cycles
   std::vector<IssueInstruction> code;
 
-  // Number of the piece that fell into this one last, and the cycles that issuing this piece took
-  // then. One word holds both, since processors share pieces.
+  // The number of the piece that last fell into this piece, and the cycles that issuing this piece
+  // took then. One word holds both, since processors share pieces.
   uint32_t number = 0;
   std::atomic<uint64_t> fallen_into{~uint64_t{0}};
 };
@@ -123,7 +123,7 @@ class AlphaProcessor final : public Processor {
     if (piece.transfer == Transfer::none) return;
     const bool taken = next != piece.behind;
     if (piece.transfer == Transfer::conditional) {
-      if (taken && next != piece.target) return;  // a signal's handler came first
+      if (taken && next != piece.target) return;  // a signal handler ran first
       ++events_->conditional_branches;
     }
     const bool right = predict(piece, next, taken);
@@ -177,7 +177,7 @@ class AlphaProcessor final : public Processor {
   void miss(uint64_t line) {
     ++events_->icache_misses;
     icache_.fill(line);
-    // This access comes before the prefetches of the lines behind `line`.
+    // This access comes before the prefetches of the lines after `line`.
     const uint64_t block = line >> (SecondLevelCache::kBlockShift - InstructionCache::kLineShift);
     switch (refill_.find(line, l2_)) {
       case RefillBuffer::Answer::none:
@@ -193,7 +193,8 @@ class AlphaProcessor final : public Processor {
     }
   }
 
-  Events* events_ = nullptr;  // of the previous piece; while it is fetched, of the present one
+  Events* events_ = nullptr;  // events of the previous piece; while a piece is fetched, of that
+                              // piece
   const AlphaPiece* previous_ = nullptr;
   uint64_t page_ = ~uint64_t{0};
   InstructionCache icache_;

@@ -38,9 +38,9 @@ class BranchHistory {
 /// Return stack: 12 entries.
 using ReturnStack = measure::ReturnStack<12>;
 
-/// Says whether the hint of a jump names the jump's target. The hint gives bits 15:2 of the target,
-/// as a displacement from the instruction behind the jump (Alpha Architecture Handbook, 4.3.2). The
-/// other bits are taken as right: the tag of the fetched line supplies them.
+/// Whether the hint of a jump names the jump's target. The hint gives bits 15:2 of the target, as a
+/// displacement from the instruction after the jump (Alpha Architecture Handbook, 4.3.2). The other
+/// bits are assumed to be right: the tag of the fetched line supplies them.
 inline bool hint_is_right(uint64_t behind, int32_t hint, uint64_t target) {
   return ((behind + uint64_t(int64_t{hint}) * 4) & 0xfffc) == (target & 0xfffc);
 }

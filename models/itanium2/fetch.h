@@ -1,9 +1,10 @@
 #pragma once
-// Where the Itanium 2 gets its instructions from: first level, second level, translation buffers.
+// Where the Itanium 2 fetches its instructions from: first level, second level, translation
+// buffers.
 //
 // Sources: ISI is "Itanium - A System Implementor's Tale", section 4.1 (sizes, ways, lines, both
 // levels of translation buffers); memory is the Itanium 2 reference manual for software development
-// and optimization (251110), not at hand when this was written. Caches and buffers replace the
+// and optimization (251110), not available when this was written. Caches and buffers replace the
 // least recently used way or entry, which is assumed. Addresses are virtual; hardware indexes the
 // second level physically. Not modelled: data accesses, which share the second level in hardware;
 // prefetches; misses of the third level, which is taken to hold everything.
@@ -25,7 +26,7 @@ struct SecondLevelCache : LruCache<256, 8> {
 };
 
 /// First level of the translation buffer: 32 entries, fully associative (ISI). An entry maps 4 KB
-/// whatever the size of the page (memory).
+/// regardless of the page size (memory).
 struct TranslationBuffer : LruCache<1, 32> {
   static constexpr unsigned kPageShift = 12;
 };

@@ -1,11 +1,11 @@
-// What each instruction needs of the Itanium 2: ports, operands, and its class in the tables of
-// latencies.
+// The requirements of each instruction on the Itanium 2: ports, operands, and its class in the
+// tables of latencies.
 //
-// The format of an instruction, as the architecture manual numbers formats, decides its class and
-// its ports; GCC's description (gcc/config/ia64/itanium2.md) says which ports. Operands are the
+// The format of an instruction, numbered as in the architecture manual, determines its class and
+// its ports; the ports come from GCC's description (gcc/config/ia64/itanium2.md). Operands are the
 // roles of the instruction table. A predicate is taken as true: an instruction takes its port and
-// delivers its results. Nothing waits for ar.fpsr, whose status fields are renamed, for the frame
-// marker, or for the registers of the register stack engine as operands.
+// delivers its results. No instruction waits for ar.fpsr, whose status fields are renamed, for the
+// frame marker, or for the registers of the register stack engine as operands.
 //
 // Example: `ld8 r8 = [r32]` (format M1) takes M0 or M1, uses r32 as an address, and delivers r8
 // with the latency of class `load`.
@@ -320,7 +320,7 @@ bool is_memory(IssueClass c) {
          c == IssueClass::store || c == IssueClass::sem || c == IssueClass::lfetch;
 }
 
-/// What an instruction needs an operand for; `address` says that the operand is an address.
+/// The use that an instruction has for an operand; `address`: the operand is an address.
 Use use_of(const Traits& traits, const Slot& slot, bool address) {
   switch (traits.issue_class) {
     case IssueClass::branch:
@@ -365,8 +365,9 @@ uint16_t register_of(char kind, unsigned number) {
   }
 }
 
-/// Implicit registers that instructions wait for. Missing: ar.fpsr, whose status fields are
-/// renamed; the frame marker and the registers of the register stack engine, which are known early.
+/// Implicit registers for which instructions wait. Not in the list: ar.fpsr, whose status fields
+/// are renamed; the frame marker and the registers of the register stack engine, which are known
+/// early.
 constexpr std::pair<Implicit, uint16_t> kImplicit[] = {{Implicit::unat, kApplicationRegister + 36},
                                                        {Implicit::csd, kApplicationRegister + 25},
                                                        {Implicit::ccv, kApplicationRegister + 32},
@@ -439,7 +440,7 @@ std::vector<IssueInstruction> read_for_issue(uint64_t begin, uint64_t end,
       instruction.slot = static_cast<uint8_t>(s);
       instruction.first = s == 0;
       instruction.three_b = b0;
-      // Bundles MBB and BBB end the cycle. MIB, MFB and MMB end it if they hold a branch.
+      // Bundles MBB and BBB end the cycle. MIB, MFB and MMB end it if they contain a branch.
       const bool last_slot = s == 2 && unit(bundle[2]) == Unit::b;
       if (last_slot && (b1 || instruction.ports == Ports::branch)) instruction.ends_cycle = true;
       result.push_back(instruction);

@@ -1,6 +1,6 @@
 #pragma once
-// What the model of the Itanium 2 knows of an instruction: ports, operands, and its places in the
-// tables of latencies. See instruction.cc for the rules.
+// The facts about an instruction in the model of the Itanium 2: ports, operands, and its place in
+// the tables of latencies. See instruction.cc for the rules.
 
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace respike::measure::itanium2 {
 
-/// Which ports an instruction can be dispersed to.
+/// The ports to which an instruction can be dispersed.
 enum class Ports : uint8_t {
   m,         // M0 to M3
   load,      // M0 or M1
@@ -31,27 +31,27 @@ enum class Ports : uint8_t {
 struct Operand {
   uint16_t number = 0;
   Use use = Use::other;
-  IssueClass writer = IssueClass::nop;  // of a result: the class that has its latency
+  IssueClass writer = IssueClass::nop;  // of a result: the class for its latency
 };
 
 constexpr uint16_t kGeneralRegister = 0, kFloatingRegister = 128, kPredicateRegister = 256,
                    kBranchRegister = 320, kApplicationRegister = 328, kAllPredicates = 456;
 
-/// The part of an instruction that matters for issuing it.
+/// The part of an instruction that matters for issue.
 struct IssueInstruction {
   IssueClass issue_class = IssueClass::nop;
   Ports ports = Ports::m;
   uint8_t slot = 0;
-  bool first = false;         // of its bundle
-  bool stop = false;          // a stop behind it
-  bool ends_cycle = false;    // split issue behind it
+  bool first = false;         // first of its bundle
+  bool stop = false;          // a stop follows
+  bool ends_cycle = false;    // split issue after it
   bool begins_cycle = false;  // split issue before it: mf
   bool is_fwb = false, reads_bsp = false;
-  bool three_b = false;  // of a BBB bundle
+  bool three_b = false;  // part of a BBB bundle
   uint8_t use_count = 0, result_count = 0;
   std::array<Operand, 7> uses{};
   std::array<Operand, 4> results{};
-  KindSet kinds = 0;  // in pair_rows()
+  KindSet kinds = 0;  // kinds in pair_rows()
 };
 
 /// The instructions from place `begin` up to place `end`; a place is a bundle's address plus a

@@ -1,8 +1,8 @@
-// Issue of the Itanium 2: two bundles a cycle, in order, as templates and stops say.
+// Issue of the Itanium 2: two bundles a cycle, in order, according to templates and stops.
 //
 // A cycle disperses the instructions of a window of two bundles, in order, up to the first stop,
 // the first instruction that finds no port, or a rule that splits issue. The next window begins
-// with the instructions that are left. Groups end at stops and taken branches. So a group costs one
+// with the remaining instructions. Groups end at stops and taken branches. So a group costs one
 // cycle, and one more for each split. If an operand is not ready, all instructions that the cycle
 // dispersed wait together.
 //
@@ -10,22 +10,20 @@
 // finds no port, so issue is split and the group costs two cycles.
 //
 // Ports (GCC, which quotes Intel's manual; see instruction.cc for sources). M0 and M1 load, M2 and
-// M3 store; other M instructions take any M port that loads and stores leave, which the
+// M3 store; other M instructions take any M port that loads and stores leave free, which the
 // measurements of ISI confirm. The first I instruction goes to I0, the second to I1, further
 // instructions of type A to M ports; some instructions can only go to I0. The F slot of the first
 // bundle is F0, the F slot of the second F1. A long instruction takes I0 and F0 in the first
 // bundle, I1 and F1 in the second. Bundles MBB and BBB are the last of their cycle, and so are MIB,
 // MFB and MMB with a branch in them; BBB does not follow a bundle with a B slot. ISI 5.3.3: issue
-// is split behind srlz, sync and mov =ar.unat; before mf; between mov =ar.bsp and an instruction on
+// is split after srlz, sync and mov =ar.unat; before mf; between mov =ar.bsp and an instruction on
 // a B unit; and between an instruction on an M unit and fwb.
 //
-// Fetch delivers aligned pairs of bundles (memory). Fetch runs ahead, but not behind a taken
-// branch: if the target is the second bundle of its pair, the first window there has only one
-// bundle.
+// Fetch delivers aligned pairs of bundles (memory). Fetch runs ahead, but not past a taken branch:
+// if the target is the second bundle of its pair, the first window there has only one bundle.
 //
 // Inside a group, the only dependences are those of branches on compares, so only branches wait for
-// results of their own group. A wait because of tables 4 and 5 can be inside a group, and splits
-// it.
+// results of their own group. A wait from tables 4 and 5 can be inside a group, and splits it.
 //
 // Not modelled: stalls of data caches and of the queues of slow registers, write-after-write
 // delays, false predicates.
@@ -113,8 +111,8 @@ void IssueState::simplify() {
     for (Flight& f : flights_) f.in_group = false;
   // When can a result still delay an instruction? A result of the open group delays branches of the
   // group, and other instructions from the next cycle on. A result of an earlier group delays
-  // instructions in this cycle, if the group is still open. Multimedia instructions, which alone
-  // wait longer for integer results, are ignored here.
+  // instructions in this cycle, if the group is still open. Multimedia instructions, the only ones
+  // that wait longer for integer results, are ignored here.
   std::erase_if(flights_, [&](const Flight& f) {
     const unsigned longest = f.writer == IssueClass::ialu ? 1 : longest_latency(f.writer);
     const bool matters_to_branch = f.in_group && latency(f.writer, Use::branch) > f.age;
@@ -122,7 +120,7 @@ void IssueState::simplify() {
     return earliest >= longest && !matters_to_branch;
   });
   std::erase_if(recent_, [](const Recent& r) { return r.age >= longest_pair(r.kind); });
-  // The contents of a window that no instruction can enter any more do not matter.
+  // The contents of a closed window do not matter, since no instruction can enter it.
   if (!group_open_ || window_.closed) {
     window_ = {};
     window_.closed = true;
@@ -158,7 +156,7 @@ void IssueState::disperse(const IssueInstruction& instruction, bool odd, IssueCy
   take_ports(instruction);
 }
 
-/// Says whether the window has room; counts the bundle if the instruction begins one.
+/// Whether the window has room; counts the bundle if the instruction begins one.
 bool IssueState::enters_bundle(const IssueInstruction& instruction, bool odd) {
   if (!instruction.first && window_.bundles > 0) return true;
   if (fetching_ && window_.bundles == 0) window_.limit = odd ? 1 : 2;
@@ -281,7 +279,8 @@ void IssueState::wait_for_operands(const IssueInstruction& instruction, IssueCyc
   }
   if (longest == 0) return;
   cycles.waits[static_cast<size_t>(bubble)] += longest;
-  // Instructions of this cycle wait, too, except compares that a branch waits for: they went ahead.
+  // Instructions of this cycle wait as well, except compares for which a branch waits: they went
+  // ahead.
   for (Flight& f : flights_)
     if (!f.in_group || f.age > 0 || instruction.ports == Ports::branch)
       f.age = older(f.age, longest);

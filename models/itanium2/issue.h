@@ -13,10 +13,10 @@ namespace respike::measure::itanium2 {
 
 /// Cycles of issue: one for each instruction group, and bubbles by their cause.
 struct IssueCycles {
-  uint32_t groups = 0;   // groups that began
+  uint32_t groups = 0;   // instruction groups that began
   uint32_t splits = 0;   // further cycles of groups: ports, or the window of two bundles
   uint32_t targets = 0;  // the same after a branch to the second bundle of a pair
-  std::array<uint32_t, kBubbles> waits{};  // for results, by Bubble
+  std::array<uint32_t, kBubbles> waits{};  // waits for results, by Bubble
 
   uint32_t total() const {
     uint32_t sum = groups + splits + targets;
@@ -27,8 +27,8 @@ struct IssueCycles {
 
 /// The instructions that one cycle has dispersed so far.
 struct Window {
-  uint8_t bundles = 0;  // that began
-  uint8_t limit = 2;    // 1 behind a branch to an odd bundle: see IssueCycles::targets
+  uint8_t bundles = 0;  // bundles that began
+  uint8_t limit = 2;    // 1 after a branch to an odd bundle: see IssueCycles::targets
   uint8_t m = 0, load = 0, store = 0, m0 = 0, m2 = 0, i = 0, f = 0;  // ports by kind
   bool had_branch_slot = false, reads_bsp = false;
   bool closed = false;  // no instruction can enter any more
@@ -43,19 +43,20 @@ class IssueState {
   /// Issues instructions. `odd`: the first is in a bundle with an odd number.
   IssueCycles issue(std::span<const IssueInstruction> code, bool odd);
 
-  /// Notes a taken branch: the group ends, and fetch begins anew.
+  /// Notes a taken branch: the group ends, and fetch restarts.
   void branch();
-  /// Forgets results in flight to stacked registers, whose names mean other registers from now on.
+  /// Forgets results in flight to stacked registers, whose names refer to other registers from now
+  /// on.
   void forget_stacked();
   /// Renames results in flight to rotating registers, which have the next number from now on.
   void rotate();
-  /// Forgets results that hardly any instruction waits for, so that few states are different.
+  /// Forgets results for which hardly any instruction waits, so that few different states remain.
   void simplify();
 
   auto operator<=>(const IssueState&) const = default;
 
  private:
-  /// A result that may not be there yet.
+  /// A result that may not have arrived yet.
   struct Flight {
     uint16_t number = 0;
     IssueClass writer{};
@@ -63,7 +64,7 @@ class IssueState {
     bool in_group = false;  // by an instruction of the present group
     auto operator<=>(const Flight&) const = default;
   };
-  /// An instruction that is of a kind in pair_rows().
+  /// An instruction of a kind in pair_rows().
   struct Recent {
     KindSet kind = 0;
     uint8_t age = 0;

@@ -3,15 +3,15 @@
 // Sources of the rows: ISI is "Itanium - A System Implementor's Tale", tables 4 and 5 (measured)
 // and sections 2.4.1 and 4.1; GCC is the machine description gcc/config/ia64/itanium2.md of GCC,
 // written from Intel's manual, which it quotes; memory is the Itanium 2 reference manual for
-// software development and optimization (251110), not at hand; "assumed" is ours. Integer loads hit
-// the first level of the data cache, floating-point loads the second.
+// software development and optimization (251110), not available; "assumed" is Respike's assumption.
+// Integer loads hit the first level of the data cache, floating-point loads the second.
 //
-// The measured pairs are apart from the classes, since they are no dependences through registers.
-// Each instruction is of some kinds, and a row of pairs says how long an instruction of one kind
-// waits for an instruction of another kind. ANY is every instruction but no-ops. No-ops wait for
-// nothing, so a row holds at every distance of its two instructions that no-ops fill. An
-// instruction to which several rows apply waits for the latest. The last row of table 5 (probe and
-// its like) is a class instead, since only uses of the result wait there.
+// The measured pairs are separate from the classes, since they are not dependences through
+// registers. Each instruction has some kinds, and a row of pairs says how long an instruction of
+// one kind waits for an instruction of another kind. ANY is every instruction except no-ops. No-ops
+// wait for nothing, so a row holds for every distance of its two instructions that no-ops fill. If
+// several rows apply, an instruction waits for the latest. The last row of table 5 (probe and
+// similar instructions) is a class instead, since only uses of the result wait there.
 //
 // Example: `srlz.i` and an `add` two groups later have the row srlz.i, ANY, 12: the add waits for
 // 10 cycles.

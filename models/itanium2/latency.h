@@ -7,10 +7,10 @@
 
 namespace respike::measure::itanium2 {
 
-/// Classes of instructions whose results arrive alike, with the names of GCC's description.
+/// Classes of instructions with the same latency, with the names of GCC's description.
 enum class IssueClass : uint8_t {
   nop,
-  ialu,    // type A integer; also what a post-increment writes
+  ialu,    // type A integer; also the result of a post-increment
   icmp,    // compares, type A
   ishf,    // extract, deposit, shift right pair
   xtd,     // sign and zero extension
@@ -45,11 +45,11 @@ enum class IssueClass : uint8_t {
   probe,  // probe, tpa, tak, thash, ttag
   check,  // chk.s, chk.a
   alloc,
-  system,  // all else
+  system,  // everything else
   branch,
 };
 
-/// What an instruction needs a result for, where that makes a difference to the latency.
+/// The use of a result, where it makes a difference to the latency.
 enum class Use : uint8_t { other, address, multimedia, integer_or_memory, float_exchange, branch };
 constexpr unsigned kUses = 6;
 
@@ -66,7 +66,7 @@ unsigned latency(IssueClass from, Use use);
 /// The largest latency of a class.
 unsigned longest_latency(IssueClass from);
 
-/// The causes by which waits are counted.
+/// The causes of waits.
 enum class Bubble : uint8_t { general, floating, predicate, application, stack, flush };
 constexpr unsigned kBubbles = 6;
 
@@ -94,7 +94,7 @@ enum Kind : KindSet {
   kToStatus = 1u << 18,    // ssm, rsm, mov psr.l=
   kFromStatus = 1u << 19,  // mov =psr, mov =psr.um
   kToRegion = 1u << 20,    // mov pkr=, mov rr=
-  kSerial = 1u << 21,      // sync, fwb, mf, invala; with srlz the targets of a row
+  kSerial = 1u << 21,      // sync, fwb, mf, invala; with srlz, the targets of a row
   kAny = 1u << 22,
 };
 constexpr KindSet kSrlz = kSrlzD | kSrlzI;

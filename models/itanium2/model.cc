@@ -1,13 +1,14 @@
-// The Itanium 2: its parts put together.
+// The model of the Itanium 2: its parts together.
 //
-// A run is a sequence of pieces (machine_model.h). Results in flight go on from each piece to the
-// next, over taken branches too, since tight loops depend on them. To issue a piece anew each time
-// would be slow, but the same piece with the same state always issues alike. So issue is a graph
-// that grows as the run goes. A *passage* is a piece and the state of issue when the piece begins;
-// the passage knows what issuing costs and the state behind the piece, and remembers the passages
-// that followed. Most steps of a run are one comparison and a few additions.
+// A run is a sequence of pieces (machine_model.h). Results in flight are carried from each piece to
+// the next, also over taken branches, since tight loops depend on them. Issuing a piece again each
+// time would be slow, but the same piece with the same state always issues in the same way. So
+// issue is a graph that grows during the run. A *passage* is a piece and the state of issue when
+// the piece begins; the passage knows the cost of issue and the state after the piece, and
+// remembers the passages that followed. Most steps of a run are one comparison and a few additions.
 //
-// Example: a loop of one piece soon alternates between few passages, often one that follows itself.
+// Example: a loop of one piece soon alternates between few passages; often one passage follows
+// itself.
 //
 // At calls and returns the names of stacked registers change by sizes of frames, which the model
 // does not know: the model forgets results in flight to stacked registers. Branches that rotate
@@ -20,7 +21,7 @@
 //
 // Sources of the costs: ISI; "memory" is the Itanium 2 reference manual for software development
 // and optimization (251110) and McNairy and Soltis, "Itanium 2 Processor Microarchitecture" (IEEE
-// Micro, 2003), neither at hand when this was written.
+// Micro, 2003), neither available when this was written.
 
 #include "models/itanium2/model.h"
 
@@ -41,7 +42,7 @@ namespace {
 using respike::ia64::Op;
 using respike::ia64::Slot;
 
-constexpr uint64_t kReturnBubble = 1;       // memory; direct branches that are predicted: 0
+constexpr uint64_t kReturnBubble = 1;       // memory; predicted direct branches: 0
 constexpr uint64_t kIndirectBubble = 2;     // memory
 constexpr uint64_t kMispredictPenalty = 6;  // memory
 constexpr uint64_t kIcacheMiss = 5;         // ISI 4.1: second level
@@ -54,7 +55,7 @@ enum class Transfer : uint8_t { none, direct, direct_call, indirect, indirect_ca
 struct ItaniumPiece : Piece {
   uint64_t behind = 0;
   uint64_t branch = 0;  // bundle address and slot of the last instruction
-  uint64_t target = 0;  // of a direct branch
+  uint64_t target = 0;  // target of a direct branch
   Transfer transfer = Transfer::none;
   Hint hint{};
   bool conditional = false;
@@ -77,7 +78,7 @@ void read_transfer(ItaniumPiece& piece, const Slot& slot) {
   if (respike::ia64::is_check(slot.op)) {
     is(Transfer::direct, true);
     piece.is_check = true;
-    piece.hint = Hint::static_not_taken;  // it has no hint
+    piece.hint = Hint::static_not_taken;  // the branch has no hint
     return;
   }
   switch (slot.op) {
@@ -142,7 +143,7 @@ class Passages {
     return find(nothing, piece);
   }
 
-  /// The passage of `piece` behind the passage `before`.
+  /// The passage of `piece` after the passage `before`.
   Passage& behind(Passage& before, const ItaniumPiece& piece) {
     for (const Passage::Next& next : before.next)
       if (next.piece == &piece) return *next.passage;
@@ -212,7 +213,7 @@ class ItaniumProcessor final : public Processor {
     if (piece.transfer == Transfer::none) return;
     const bool taken = next != piece.behind;
     if (piece.transfer <= Transfer::direct_call && taken && next != piece.target)
-      return;  // a signal's handler came first
+      return;  // a signal handler ran first
     events_->conditional_branches += piece.conditional && !piece.is_check;
     bool right = !piece.conditional || history_.predict(piece.branch, piece.hint, taken);
     if (taken) right &= predict_target(piece, next);
@@ -268,7 +269,8 @@ class ItaniumProcessor final : public Processor {
     events_->l2_itb_misses += !itlb2_.access(address >> SecondTranslationBuffer::kPageShift);
   }
 
-  Events* events_ = nullptr;  // of the previous piece; while it is fetched, of the present one
+  Events* events_ = nullptr;  // events of the previous piece; while a piece is fetched, of that
+                              // piece
   Passage* passage_ = nullptr;
   uint64_t line_ = ~uint64_t{0}, page_ = ~uint64_t{0};
   Passages passages_;

@@ -3,12 +3,11 @@
 //
 // The hardware predicts in two levels, as Yeh and Patt described: a branch's last four outcomes
 // choose a counter. It keeps outcomes and counters in the instruction cache and in a larger table
-// behind the cache (McNairy and Soltis, "Itanium 2 Processor Microarchitecture", IEEE Micro 2003;
+// beyond the cache (McNairy and Soltis, "Itanium 2 Processor Microarchitecture", IEEE Micro 2003;
 // from memory). Here one table stands for both, and a branch has its own 16 counters; sizes are
-// assumed. A static hint is followed for ever (architecture manual 1, 4.5.2); a dynamic hint
-// initialises the counters when the branch takes the place of another branch in the table. An
-// indirect branch is predicted to go where it went the last time: assumed. The return stack has 8
-// entries (memory).
+// assumed. A static hint is always followed (architecture manual 1, 4.5.2); a dynamic hint
+// initialises the counters when the branch replaces another branch in the table. An indirect branch
+// is predicted to go to its last target: assumed. The return stack has 8 entries (memory).
 
 #include <array>
 #include <cstdint>
@@ -24,7 +23,7 @@ class BranchHistory {
   static constexpr unsigned kBranches = 4096;
   static constexpr unsigned kOutcomes = 4;  // remembered for each branch
 
-  /// Says whether the prediction for `branch` was right; learns the outcome.
+  /// Returns whether the prediction for `branch` was right; learns the outcome.
   bool predict(uint64_t branch, Hint hint, bool taken) {
     if (hint == Hint::static_taken || hint == Hint::static_not_taken)
       return taken == (hint == Hint::static_taken);
@@ -49,7 +48,7 @@ class BranchHistory {
   struct Entry {
     uint64_t branch = ~uint64_t{0};
     uint8_t outcomes = 0;                       // the last outcomes, the latest in the lowest bit
-    std::array<uint8_t, kPatterns> counters{};  // two bits each, by the outcomes before
+    std::array<uint8_t, kPatterns> counters{};  // two bits each, by the previous outcomes
   };
   std::array<Entry, kBranches> entries_;
 };
@@ -59,7 +58,7 @@ class TargetTable {
  public:
   static constexpr unsigned kEntries = 1024;
 
-  /// Says whether the branch went to `target` the last time; learns `target`.
+  /// Returns whether the branch went to `target` the last time; learns `target`.
   bool predict(uint64_t branch, uint64_t target) {
     Entry& entry = entries_[(branch >> 4) % kEntries];
     const bool right = entry.branch == branch && entry.target == target;

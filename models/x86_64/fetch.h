@@ -1,12 +1,12 @@
 #pragma once
-// Where an x86-64 processor gets its instructions from: micro-op cache, first level with its
+// Where an x86-64 processor fetches its instructions from: micro-op cache, first level with its
 // prefetcher.
 //
 // Example: a jump into a line that nothing holds is a miss of the micro-op cache and of the first
-// level; the line behind that line is prefetched, so that code that runs on misses no more.
+// level; the next line is prefetched, so that code that continues there does not miss again.
 //
 // Sources: processors.h. Least recently used entries are replaced: assumed. Addresses are virtual;
-// the first level is indexed by bits that every page of 4 KB keeps.
+// the first level is indexed by address bits within a page of 4 KB.
 
 #include <array>
 #include <cstdint>
@@ -26,8 +26,8 @@ using PlainInstructionCache = LruCache<64, 8>;
 /// The first level with a prefetcher. A prefetched line keeps a mark until it is needed.
 class InstructionCache {
  public:
-  /// Whether a line was there. `late`: it was prefetched, but from behind the second level, which
-  /// takes longer than the code before it.
+  /// Whether a line was present. `late`: it was prefetched, but from beyond the second level, which
+  /// takes longer than the execution of the code before it.
   enum class Answer : uint8_t { hit, prefetched, late, miss };
 
   /// Looks up a line that is needed, and inserts it.
@@ -38,7 +38,7 @@ class InstructionCache {
 
   bool holds(uint64_t line) const { return cache_.holds(line); }
 
-  /// Inserts a line that is not there and not needed yet.
+  /// Inserts a line that is absent and not needed yet.
   void prefetch(uint64_t line, bool late) {
     cache_.access(line);
     cache_.mark(line) = static_cast<uint8_t>(late ? Answer::late : Answer::prefetched);
@@ -51,15 +51,15 @@ class InstructionCache {
 /// Code that one entry of the micro-op cache can hold: instructions of one window.
 struct Fetch {
   uint64_t start = 0;     // address of the first instruction
-  uint8_t end = 0;        // behind the last instruction, from the window's start; up to 78
-  uint8_t micro_ops = 0;  // at most what an entry holds
+  uint8_t end = 0;        // end of the last instruction, from the window's start; up to 78
+  uint8_t micro_ops = 0;  // at most as many as an entry holds
 
   uint64_t window() const { return start >> kWindowShift; }
 };
 
-/// The micro-op cache. An entry begins where control entered a window, or where the entry before it
-/// was full, and goes on until the window ends, the entry is full, or a taken branch leaves. Code
-/// that is entered at two places of a window is held twice, from each place on.
+/// The micro-op cache. An entry begins where control entered a window, or where the previous entry
+/// was full, and continues until the window ends, the entry is full, or a taken branch leaves. Code
+/// that is entered at two places of a window is held twice, once from each place on.
 template <unsigned kSets, unsigned kWays, unsigned kOps, unsigned kEntriesOfWindow>
 class MicroOpCache {
  public:
@@ -69,15 +69,15 @@ class MicroOpCache {
     for (Set& set : sets_) set.starts.fill(~uint64_t{0});
   }
 
-  /// Says whether the cache holds all of `fetch`, and lets the cache hold it. `continues`: control
-  /// came from the fetch before by falling through.
+  /// Returns whether the cache holds all of `fetch`, and inserts it if not. `continues`: control
+  /// fell through from the previous fetch.
   bool access(const Fetch& fetch, bool continues) {
     Set& set = sets_[fetch.window() % kSets];
     const unsigned last = set.last;
     const bool goes_on = continues && set.starts[last] == start_ &&
                          start_ >> kWindowShift == fetch.window() &&
                          set.ends[last] >= fetch.start % (1u << kWindowShift);
-    // Most accesses are to the entry that was used last in its set.
+    // Most accesses are to the most recently used entry of a set.
     if ((goes_on || set.starts[last] == fetch.start) && fetch.end <= set.ends[last]) {
       start_ = set.starts[last];
       return true;
@@ -90,15 +90,15 @@ class MicroOpCache {
  private:
   struct Set {
     std::array<uint64_t, kWays> starts;
-    std::array<uint64_t, kWays> used{};  // when
-    std::array<uint8_t, kWays> ends{};   // as Fetch has it
+    std::array<uint64_t, kWays> used{};  // time of last use
+    std::array<uint8_t, kWays> ends{};   // as in Fetch
     std::array<uint8_t, kWays> micro_ops{};
-    uint8_t last = 0;  // the way that was used last
+    uint8_t last = 0;  // the most recently used way
   };
 
   bool search(Set& set, const Fetch& fetch) {
     start_ = fetch.start;
-    uint8_t& hint = hints_[fetch.start % hints_.size()];  // the way of this start, mostly
+    uint8_t& hint = hints_[fetch.start % hints_.size()];  // usually the way of this start
     unsigned way = hint;
     if (set.starts[way] != fetch.start) {
       way = kWays;
@@ -115,7 +115,7 @@ class MicroOpCache {
     return put(set, way, fetch.end, fetch.micro_ops);
   }
 
-  /// Lets an entry reach `end`; a miss.
+  /// Extends an entry to `end`; returns false: a miss.
   bool put(Set& set, unsigned way, uint8_t end, unsigned micro_ops) {
     set.ends[way] = end;
     set.micro_ops[way] = uint8_t(micro_ops);

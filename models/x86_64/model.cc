@@ -1,27 +1,27 @@
-// x86-64 processors of today: their parts put together.
+// The model of present x86-64 processors: their parts together.
 //
-// What a layout of code changes is whether the processor has instructions to execute. So the model
-// is of the front end: caches, micro-op cache, translation buffers, predictors. Each part counts
-// what happens, each event has a price, and the cycles are the sum. How long instructions that are
-// there take, with hundreds of others in flight, is not modelled: it is one number for all
-// instructions (processors.h), without which the front end would be all of the time, and a gain far
-// too large.
+// A layout of code changes how often the processor lacks instructions to execute. So the model
+// covers the front end: caches, micro-op cache, translation buffers, predictors. Each part counts
+// events, each event has a price, and the cycles are the sum. The execution of fetched
+// instructions, with hundreds of others in flight, is not modelled: it is one number for all
+// instructions (processors.h). Without this number the front end would take all of the time, and
+// gains would be far too large.
 //
-// A run is a sequence of pieces (machine_model.h). What does not depend on the past is computed
-// once, when a piece is read: its lines, the entries of the micro-op cache it needs, its micro-ops,
-// and what its last instruction is. What depends on the past is a short walk each time the piece
-// begins.
+// A run is a sequence of pieces (machine_model.h). Facts that do not depend on the past are
+// computed once, when a piece is read: its lines, the entries of the micro-op cache it needs, its
+// micro-ops, and the kind of its last instruction. Facts that depend on the past take a short walk
+// each time the piece begins.
 //
 // Example: a loop of one piece of 6 micro-ops that ends with a taken branch, on Zen 3, costs one
 // cycle of issue and about two of execution each time, and nothing else: its line, its entry and
 // its branch are all known.
 //
-// A string instruction that repeats itself (rep movsb) is executed by QEMU as often as it repeats.
-// Each repetition is an instruction in the counts, as in those of Valgrind, but costs nothing here:
-// what it costs is the data's.
+// A string instruction that repeats itself (rep movsb) is executed by QEMU once for each
+// repetition. Each repetition is an instruction in the counts, as in Valgrind, but costs nothing
+// here: its cost belongs to the data.
 //
-// Cycles are whole numbers at each piece, so that sums by procedure add up: what is left of a cycle
-// of issue goes on to the next piece.
+// Cycles are whole numbers at each piece, so that sums by procedure add up: the rest of a cycle of
+// issue is carried to the next piece.
 
 #include "models/x86_64/model.h"
 
@@ -77,7 +77,7 @@ class X86Processor final : public Processor {
   /// The last instruction of `piece` has led to `next`.
   void transfer(const X86Piece& piece, uint64_t next, bool taken) {
     const bool has_target = piece.transfer <= Transfer::direct_call;
-    if (has_target && taken && next != piece.target) return;  // a signal's handler came first
+    if (has_target && taken && next != piece.target) return;  // a signal handler ran first
     bool right = true;
     switch (piece.transfer) {
       case Transfer::conditional:
@@ -148,7 +148,8 @@ class X86Processor final : public Processor {
 
   using Level = typename Core::Branches::Level;
 
-  Events* events_ = nullptr;  // of the previous piece; while it is fetched, of the present one
+  Events* events_ = nullptr;  // events of the previous piece; while a piece is fetched, of that
+                              // piece
   const X86Piece* previous_ = nullptr;
   uint64_t line_ = ~uint64_t{0}, page_ = ~uint64_t{0};
   uint32_t slots_ = 0;    // micro-ops that have not filled a cycle yet

@@ -1,23 +1,24 @@
-// Bytes to what the model needs of them.
+// Reads the code of a piece into the facts that the model needs.
 //
 // Micro-ops are counted as the decoders make them, in the fused domain, by three rules; an exact
-// table would be a row for each of 1,300 forms and each processor, and would move few figures. An
-// instruction is one micro-op; an instruction that both reads and writes memory as many as the
-// processor says (processors.h); a comparison or a simple arithmetic instruction together with the
-// conditional branch behind it is one. Example: `add %eax,(%rdi); cmp %ecx,%edx; jne` is two
-// micro-ops on Zen 3 and three on Golden Cove.
+// table would have a row for each of 1,300 forms and each processor, and would change few figures.
+// An instruction is one micro-op; an instruction that both reads and writes memory has the
+// processor's number of micro-ops (processors.h); a comparison or a simple arithmetic instruction
+// together with the conditional branch after it is one micro-op. Example: `add %eax,(%rdi); cmp
+// %ecx,%edx; jne` is two micro-ops on Zen 3 and three on Golden Cove.
 //
 // Which instructions fuse: cmp, test, add, sub, inc, dec, and, or, xor on Zen 3 (Software
 // Optimization Guide, from memory); Intel's processors fuse fewer conditions, and or and xor not
 // (Optimization Reference Manual, from memory), which the model leaves out.
 //
-// Instructions that can neither fault nor be interrupted are counted together with the next one
-// that can (Piece::counted_at), which makes counting cheaper and leaves the counts exact.
+// Instructions that can neither fault nor be interrupted are counted together with the next
+// instruction that can (Piece::counted_at), which makes counting cheaper and leaves the counts
+// exact.
 //
 // QEMU ends a block before an instruction that crosses a page, but shows the plugin the bytes of
-// this instruction up to the page's end: what does not decode behind other instructions is no part
-// of the piece. (If it is an instruction that the decoder does not know, control leaves the piece
-// before its end, as far as the model knows.)
+// this instruction up to the page's end: bytes that do not decode after other instructions are not
+// part of the piece. (If they are an instruction that the decoder does not know, the model sees
+// control leave the piece before its end.)
 
 #include "models/x86_64/piece.h"
 
@@ -34,13 +35,13 @@ namespace {
 
 using namespace ::respike::x86_64;
 
-/// Names are those of rows of the instruction tables, which stand for several instructions.
+/// Names are those of rows of the instruction tables; a row stands for several instructions.
 bool fuses(const Form& form) {
   constexpr std::string_view kFusing[] = {"cmp", "test", "add sub", "inc dec", "or and xor"};
   return form.space == Space::legacy && std::ranges::find(kFusing, form.name) != std::end(kFusing);
 }
 
-/// Whether nothing stops the instruction, once it has begun: no memory, no trap.
+/// Whether the instruction, once begun, cannot be stopped: no memory, no trap.
 bool runs_through(const Form& form, const Effects& effects) {
   return form.flow == Flow::none && !form.any && !form.x87 && effects.described &&
          std::ranges::all_of(effects.memory_list(),
@@ -77,7 +78,7 @@ class Cutter {
  public:
   explicit Cutter(unsigned entry_ops) : entry_ops_(entry_ops) {}
 
-  /// `joins`: the instruction is fused with the one before, and stays with it.
+  /// `joins`: the instruction is fused with the previous one, and stays with it.
   void add(uint64_t address, size_t length, unsigned micro_ops, bool joins) {
     if (!joins && (fetches_.empty() || fetches_.back().micro_ops + micro_ops > entry_ops_ ||
                    fetches_.back().window() != address >> kWindowShift))

@@ -1,5 +1,5 @@
 #pragma once
-// Straight x86-64 code as the model keeps it.
+// Straight x86-64 code in the form of the model.
 
 #include <array>
 #include <cstdint>
@@ -20,29 +20,29 @@ enum class Transfer : uint8_t {
   indirect,
   indirect_call,
   returns,
-  repeats,  // a string instruction that leads to itself until it is done
+  repeats,  // a string instruction that repeats itself until it is done
 };
 
-/// In few bytes, since a run goes through tens of thousands of pieces, which the host's caches have
-/// to hold beside the emulator's code.
+/// Compact, since a run uses tens of thousands of pieces, which share the host's caches with the
+/// emulator's code.
 struct alignas(64) X86Piece : Piece {
-  /// As Fetch has it, but for the start, which is relative to the piece.
+  /// As in Fetch, except the start, which is relative to the piece.
   struct Part {
     uint16_t start;
     uint8_t end, micro_ops;
   };
   static constexpr unsigned kNear = 5;
 
-  uint64_t target = 0;     // of a direct branch
+  uint64_t target = 0;     // target of a direct branch
   uint32_t length = 0;     // bytes
   uint16_t last_at = 0;    // the last instruction, from the start
-  uint16_t micro_ops = 0;  // of all instructions
+  uint16_t micro_ops = 0;  // micro-ops of all instructions
   Transfer transfer = Transfer::none;
-  uint8_t near_parts = 0;  // of the piece's parts, one behind the other, those that are in `near`
+  uint8_t near_parts = 0;  // number of the piece's consecutive parts that are in `near`
   std::array<Part, kNear> near{};
-  std::vector<Part> far;  // the others
+  std::vector<Part> far;  // the other parts
 
-  uint64_t behind() const { return address + length; }  // the address behind the piece
+  uint64_t behind() const { return address + length; }  // the address after the piece
   uint64_t last() const { return address + last_at; }
   uint64_t first_line() const { return address >> kLineShift; }
   uint64_t last_line() const { return (behind() - 1) >> kLineShift; }
@@ -58,7 +58,7 @@ struct Fetching {
 };
 
 /// Reads the code of a piece (MachineModel::read), up to the first instruction that does not
-/// decode. If that is the first of all, all code is one instruction.
+/// decode. If that is the first instruction, all code is one instruction.
 std::unique_ptr<X86Piece> read_piece(uint64_t address, std::span<const uint8_t> code,
                                      const Fetching& fetching);
 

@@ -3,16 +3,18 @@
 //
 // Directions: TAGE (Seznec and Michaud, "A case for (partially) tagged geometric history length
 // branch predictors", JILP 8, 2006), which AMD names as the kind of its predictor, and which
-// Intel's resembles by all that is known. Sizes and lengths of histories are assumed, and the same
-// for all processors: a table of two-bit counters, and four tables with tags whose histories have
-// 6, 16, 44 and 120 outcomes. Example: a branch that is taken in every second run of a loop is
-// right from the history of 6 outcomes on, however its counter of two bits goes back and forth.
+// Intel's predictor resembles as far as is known. Sizes and lengths of histories are assumed, and
+// the same for all processors: a table of two-bit counters, and four tables with tags whose
+// histories have 6, 16, 44 and 120 outcomes. Example: a branch that is taken in every second
+// iteration of a loop is predicted correctly with the history of 6 outcomes, although its two-bit
+// counter alternates.
 //
 // Targets of indirect branches: the last target, and two tables with tags, by the last two and the
-// last six targets of indirect branches. Sizes by processor, organization assumed.
+// last six targets of indirect branches. Sizes depend on the processor, the organization is
+// assumed.
 //
-// Targets of other branches, and that there is a branch at all: levels of a branch target buffer. A
-// branch is in the buffer when it was taken before.
+// Targets of other branches, and the presence of a branch: levels of a branch target buffer. A
+// branch is in the buffer if it was taken before.
 
 #include <algorithm>
 #include <array>
@@ -31,7 +33,7 @@ class DirectionPredictor {
 
   DirectionPredictor() { base_.fill(1); }  // weakly not taken
 
-  /// Says whether the prediction for the branch at `address` was right; learns the outcome.
+  /// Returns whether the prediction for the branch at `address` was right; learns the outcome.
   bool predict(uint64_t address, bool taken) {
     const Found found = find(address);
     const bool right = found.prediction == taken;
@@ -42,7 +44,7 @@ class DirectionPredictor {
     return right;
   }
 
-  /// Adds to the history where an indirect branch went.
+  /// Adds the target of an indirect branch to the history.
   void note_target(uint64_t target) {
     push((target >> 4 ^ target >> 6) & 1);
     push((target >> 5 ^ target >> 7) & 1);
@@ -66,13 +68,13 @@ class DirectionPredictor {
     std::array<uint32_t, kTables> tags;
     uint8_t* base;
     int provider = -1;  // the table with the longest history that knows the branch; -1: the base
-    bool alternative;   // what the prediction is without the provider
+    bool alternative;   // the prediction without the provider
     bool prediction;
   };
 
   /// Index and tag of a branch in each table. Hardware folds the bits of histories by exclusive or;
-  /// a product mixes them as well and takes less time here.
-  /// Returns the tables that know the branch, as bits.
+  /// a product mixes them equally well and takes less time here. Returns the tables that know the
+  /// branch, as bits.
   unsigned place(uint64_t address, Found& found) {
     constexpr uint64_t kMix = 0x9e3779b97f4a7c15u;
     const uint64_t branch = (address + 1) * 0xc2b2ae3d27d4eb4fu;
@@ -126,7 +128,7 @@ class DirectionPredictor {
     entry.counter = std::clamp(entry.counter + (taken ? 1 : -1), 0, 7) & 7;
   }
 
-  /// After a wrong prediction a table with a longer history gets to know the branch.
+  /// After a wrong prediction a table with a longer history gets an entry for the branch.
   void allocate(const Found& found, bool taken) {
     bool is_full = true;
     for (unsigned t = unsigned(found.provider + 1); t < kTables; ++t) {
@@ -154,7 +156,7 @@ class DirectionPredictor {
   std::array<uint8_t, 1u << kBaseBits> base_;  // two bits each
   std::array<std::array<Entry, 1u << kIndexBits>, kTables> tables_;
   std::array<uint64_t, 2> history_{};  // the last outcome in the lowest bit
-  int trust_ = 0;                      // in entries that are new, if it is not negative
+  int trust_ = 0;                      // trust new entries if it is not negative
   uint64_t branches_ = 0;
 };
 
@@ -162,7 +164,7 @@ class DirectionPredictor {
 template <unsigned kEntries>
 class TargetPredictor {
  public:
-  /// Says whether the branch at `address` was predicted to go to `target`; learns the target.
+  /// Returns whether the branch at `address` was predicted to go to `target`; learns the target.
   bool predict(uint64_t address, uint64_t target) {
     uint64_t& last = last_[(address ^ address >> 12) % last_.size()];
     constexpr uint64_t kTwoTargets = (uint64_t{1} << 2 * kShift) - 1;
@@ -223,7 +225,7 @@ class TargetPredictor {
 template <unsigned kSets, unsigned kWays>
 class BranchTargets {
  public:
-  /// Says whether the level knew the branch at `address`; learns it.
+  /// Returns whether the level knew the branch at `address`; learns it.
   bool access(uint64_t address) { return cache_.access(address ^ address >> 7 ^ address >> 17); }
 
  private:
@@ -236,7 +238,7 @@ class BranchTargetBuffer {
  public:
   enum class Level : uint8_t { first, second, third, none };
 
-  /// Says which level knew the branch at `address`; all levels learn it.
+  /// Returns the level that knew the branch at `address`; all levels learn it.
   Level access(uint64_t address) {
     if (first_.access(address)) return Level::first;
     const bool in_second = second_.access(address), in_third = third_.access(address);

@@ -1,5 +1,5 @@
 #pragma once
-// The processors that the model knows, as numbers, and where each number is from.
+// The processors of the model, as numbers, with the source of each number.
 //
 //   SOG   AMD, Software Optimization Guide for AMD Family 19h Processors, 56665, 2020. Read only as
 //         LLVM quotes it (llvm/lib/Target/X86/X86ScheduleZnver3.td); marked "memory" otherwise.
@@ -10,12 +10,12 @@
 //         Architecture", read; the book is not
 //   JC    github.com/jiegec/cpu, docs/comparison.md, read: sizes of branch predictors and
 //         translation buffers, with its sources
-//   IOM   Intel 64 and IA-32 Architectures Optimization Reference Manual; not at hand: memory
-//   C&C   chipsandcheese.com, "Popping the Hood on Golden Cove", 2021: what was measured; memory
-//   EPYC  what was left of the processor time of SQLite and bzip2 on an EPYC 7003 of 3.2 GHz when
-//         the other parts of the model were taken away: 0.18 to 0.31 cycles an instruction, the
-//         less the less other work the machine had
-//   memory   remembered without the source at hand
+//   IOM   Intel 64 and IA-32 Architectures Optimization Reference Manual; not available: memory
+//   C&C   chipsandcheese.com, "Popping the Hood on Golden Cove", 2021, measurements; memory
+//   EPYC  the rest of the processor time of SQLite and bzip2 on an EPYC 7003 of 3.2 GHz after
+//         subtracting the other parts of the model: 0.18 to 0.31 cycles an instruction; smaller the
+//         less other work the machine had
+//   memory   remembered, without the source at hand
 //   assumed  not known
 //
 // Both have a first level of 32 KB with 8 ways and lines of 64 bytes (AT3, OTG, JC), which fetch.h
@@ -85,9 +85,9 @@ struct GoldenCove {
   using Branches =
       BranchTargetBuffer<BranchTargets<32, 4>, BranchTargets<1024, 6>, BranchTargets<2048, 6>>;
   using Targets = TargetPredictor<2048>;    // assumed
-  static constexpr unsigned kReturns = 24;  // assumed; 22 in the processor before (JC)
+  static constexpr unsigned kReturns = 24;  // assumed; 22 in the previous processor (JC)
 
-  static constexpr uint32_t kExecutionTenths = 3;  // as Zen 3: assumed
+  static constexpr uint32_t kExecutionTenths = 3;  // like Zen 3: assumed
   static constexpr uint64_t kMispredict = 17;      // ATG, memory
   static constexpr uint64_t kSecondBranches = 1;   // bubbles: C&C
   static constexpr uint64_t kThirdBranches = 2;    // bubbles: C&C

@@ -3,10 +3,10 @@
 
     guard.py COMMAND [ARGUMENT...]
 
-Tests start programs in sessions of their own, so a signal to a test's process group does not reach all of them. Example:
-an end-to-end test starts qemu-alpha in a new session, with a time limit that the test itself watches; when the test is
-killed, nobody ends a program that hangs. On Linux a process can become the parent of all its descendants that lose
-theirs (PR_SET_CHILD_SUBREAPER in prctl(2)). The guard does so, and when the command has ended, or at SIGTERM, or when
+Tests start programs in sessions of their own, so a signal to a test's process group does not reach all of them.
+Example: an end-to-end test starts qemu-alpha in a new session, with a time limit that the test itself watches; if the
+test is killed, a hanging program is never ended. On Linux a process can become the parent of all its descendants that
+lose their own (PR_SET_CHILD_SUBREAPER in prctl(2)). The guard does so. When the command has ended, at SIGTERM, or when
 the guard's own parent dies, the guard kills descendants until none is left.
 
 The exit status is the command's, 128 + N if signal N ended the command or the guard."""
@@ -63,7 +63,7 @@ def kill_all():
 
 
 def wait_for(pid):
-    """The exit status of the child `pid`; other children that end meanwhile are lost ones."""
+    """The exit status of the child `pid`; other children that end in the meantime are adopted ones."""
     while True:
         ended, status = os.waitpid(-1, 0)
         if ended == pid:

@@ -1,17 +1,17 @@
-"""What has passed, for which state of the product: a table in Markdown that people commit.
+"""The cases that have passed, and for which state of the product: a table in Markdown that is committed.
 
 The state of a part is a hash of the contents of all files that the part depends on, as they are in the work tree; times
-of files do not matter. As long as the state is the same, what has passed need not run again. Example, in the middle of
-GCC's tests:
+of files do not matter. As long as the state is the same, cases that have passed need not run again. Example, in the
+middle of GCC's tests:
 
     | gcc | 00..09, 12 (11 of 100) | 3f9a0c1b22 | 2026-01-05 | passed in 4,210 s; seed 3f9a0c1b22 |
     | gcc | 10 | 3f9a0c1b22 | 2026-01-05 | failed after 391 s: build-nightly/logs/gcc.10.log: 1 failed |
     | gcc | all 100 | 77b2d90e51 | 2026-01-02 | passed in 41,000 s; seed 77b2d90e51 |
 
-Cases that passed share a row, those that failed or were skipped have a row each until they pass. When all cases have
-passed, they become one row, `all 100`. Of earlier states one row is left: of the last that was complete, or else of the
-last. `..` is a range of numbers at the end of names. The file is replaced as a whole after every case, so a run that is
-killed leaves a whole file."""
+Cases that passed share a row; each case that failed or was skipped has its own row until it passes. When all cases have
+passed, they become one row, `all 100`. One row of earlier states remains: of the last complete state, or else of the
+last state. `..` is a range of numbers at the end of names. The file is replaced as a whole after every case, so a
+killed run leaves a complete file."""
 
 import collections
 import dataclasses
@@ -25,7 +25,7 @@ import subprocess
 HEAD = "| part | cases | state | date | result |\n|---|---|---|---|---|\n"
 TITLE = "# Ledger of the nightly run\n\n"
 PREPARATION = "preparation"  # in the place of a case: names are not known before it
-MOST_TEXT = 200  # characters of a result
+MOST_TEXT = 200  # most characters of a result
 _ROW = re.compile(r"^\| (.*?) \| (.*?) \| (\w+) \| ([\d-]+) \| (.*?) \|$")
 _PASSED = re.compile(r"^passed in ([\d,]+) s(?:; (.*))?$")
 
@@ -36,7 +36,7 @@ _PASSED = re.compile(r"^passed in ([\d,]+) s(?:; (.*))?$")
 def state_of(root, paths):
     """A hash of the files below `paths` (git's pathspecs) that git tracks or would track."""
     listed = ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *paths]
-    # A session of its own: Ctrl-C is for the run, which ends in order.
+    # A session of its own: Ctrl-C is for the run, which ends in an orderly way.
     names = subprocess.run(listed, stdout=subprocess.PIPE, check=True, start_new_session=True).stdout.split(b"\0")
     state = hashlib.sha256()
     for name in sorted(set(filter(None, names))):
@@ -46,7 +46,7 @@ def state_of(root, paths):
         elif path.is_file():
             content = path.read_bytes()
         else:
-            continue  # deleted, but git has not been told
+            continue  # deleted, but not with git
         state.update(name + b"\0" + hashlib.sha256(content).digest())
     return state.hexdigest()[:10]
 
@@ -75,7 +75,7 @@ def compress(names):
 
 
 def expand(text):
-    """The names that compress() made `text` of."""
+    """The names from which compress() made `text`."""
     names = []
     for word in filter(None, text.split(", ")):
         if found := re.fullmatch(r"(.*?)(\d+)\.\.(\d+)", word):
@@ -103,7 +103,7 @@ class Row:
 
     @property
     def seconds(self):
-        """What its cases took together; 0 when none passed."""
+        """The total time of its cases; 0 when none passed."""
         found = _PASSED.match(self.result)
         return int(found[1].replace(",", "")) if found else 0
 
@@ -118,13 +118,13 @@ class Row:
 
     @property
     def complete(self):
-        """How many cases these are, if they are all."""
+        """The number of cases, if the row is for all cases."""
         found = re.fullmatch(r"all (\d+)", self.cases)
         return int(found[1]) if found else None
 
     @property
     def names(self):
-        """The names of its cases; rows of all cases, and those of earlier states, have only a number."""
+        """The names of its cases; rows of all cases, and rows of earlier states, have only a number."""
         if self.complete or re.fullmatch(r"\d+ of \d+", self.cases):
             return []
         return expand(re.sub(r" \(\d+ of \d+\)$", "", self.cases))
@@ -144,7 +144,7 @@ def _clean(text):
 
 
 def _summarised(rows):
-    """The row that is left of the rows of earlier states."""
+    """The row that remains of the rows of earlier states."""
     complete = [row for row in rows if row.complete and row.passed]
     if complete or not rows:
         return sorted(complete, key=lambda row: row.date)[-1:]
@@ -161,13 +161,13 @@ def _summarised(rows):
 
 
 class Ledger:
-    """The file `path`. `order`: the names of the parts, in the order in which they stand there."""
+    """The file `path`. `order`: the names of the parts, in their order in the file."""
 
     def __init__(self, path, order):
         self.path, self.order = pathlib.Path(path), list(order)
 
     def read(self):
-        """What is in front of the table, and its rows."""
+        """The text before the table, and the table's rows."""
         text = self.path.read_text() if self.path.exists() else TITLE
         rows = [Row(*found.groups()) for line in text.splitlines() if (found := _ROW.match(line)) and found[1] != "part"]
         return text.partition(HEAD.splitlines()[0])[0], rows
@@ -180,31 +180,31 @@ class Ledger:
         return next((row.complete for row in self._rows(part, state) if row.complete and row.passed), None)
 
     def passed(self, part, state, names=()):
-        """The names of the cases that have passed; `names`: those of all its cases."""
+        """The names of the cases that have passed; `names`: the names of all its cases."""
         rows = [row for row in self._rows(part, state) if row.passed]
         if any(row.complete == len(names) for row in rows):
             return set(names)
         return {name for row in rows for name in row.names}
 
     def others(self, part, state):
-        """{case: result} of those that failed or were skipped."""
+        """{case: result} of the cases that failed or were skipped."""
         return {name: row.result for row in self._rows(part, state) if not row.passed for name in row.names}
 
     def mean_seconds(self, part):
-        """What a case of the part took, on an average; None if nothing is known."""
+        """The average time of a case of the part; None if it is not known."""
         rows = [row for row in self.read()[1] if row.part == part and row.passed and row.number]
         return sum(row.seconds for row in rows) / sum(row.number for row in rows) if rows else None
 
     def note(self, part, state, names, case, verdict, seconds, text):
-        """Writes down how a case ended: `passed`, `failed` or `skipped`. `names`: those of all cases of the part.
-        `text`: a remark, or where the log is and what it says. A part whose PREPARATION failed has a row for it until
-        one of its cases has run."""
+        """Records how a case ended: `passed`, `failed` or `skipped`. `names`: the names of all cases of the part.
+        `text`: a remark, or the place of the log and its message. A part whose PREPARATION failed has a row for it
+        until one of its cases has run."""
         before, rows = self.read()
         today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
         mine = [row for row in rows if (row.part, row.state) == (part, state)]
         earlier = [row for row in rows if row.part == part and row.state != state]
         others = [row for row in mine if not row.passed and row.cases not in (case, PREPARATION)]
-        kinds = {}  # remark -> [names, seconds, date] of what passed
+        kinds = {}  # remark -> [names, seconds, date] of passed cases
         for row in mine:
             if row.passed and (row.names or row.complete == len(names)):
                 kinds[row.extra] = [set(row.names or names) - {case}, row.seconds, row.date]

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """The command line of scripts/nightly.sh.
 
-The table of parts is in parts.py, what has passed in the ledger (ledger.py), and running.py starts the cases. A run
-goes through the parts in the order of the table: a part that the ledger calls passed is left out, else what it needs is
-built, its cases are listed, and those that have not passed run. Example, an hour each day:
+The table of parts is in parts.py, the results are in the ledger (ledger.py), and running.py starts the cases. A run
+goes through the parts in the order of the table. A part that the ledger calls passed is left out; for any other part
+the run builds its needs, lists its cases, and runs the cases that have not passed. Example, an hour each day:
 
-    scripts/nightly.sh --for 60m        goes on where the last one ended
-    scripts/nightly.sh --needed         what is left for the files as they are now
+    scripts/nightly.sh --for 60m        continues where the last run ended
+    scripts/nightly.sh --needed         lists the remaining cases for the present files
 
-Files are hashed when a run begins, since that is what the run builds. When files of a part have changed by the time
-that one of its cases ends, nobody knows what the case has seen: its result is not noted, and the run ends."""
+Files are hashed when a run begins, since the run builds that state. If files of a part have changed by the time that
+one of its cases ends, it is unknown which files the case has used: its result is not recorded, and the run ends."""
 
 import argparse
 import collections
@@ -110,7 +110,7 @@ def matching(cases, pattern):
 
 
 class Nightly:
-    """A run, or the list of what is needed. `table`: a module with PARTS, PREPARATIONS, Context, TURN."""
+    """A run, or the list of needed cases. `table`: a module with PARTS, PREPARATIONS, Context, TURN."""
 
     def __init__(self, table, root, options):
         self.table, self.root, self.options = table, root, options
@@ -130,7 +130,7 @@ class Nightly:
         return part.counts is None or part.counts(self.context)
 
     def _needed(self, part, cases):
-        """The chosen cases that have not passed; those that failed come last."""
+        """The chosen cases that have not passed; failed cases come last."""
         cases_chosen = matching(cases, self.wanted[part])
         if not self._counts(part) or self.options.again:
             return cases_chosen
@@ -193,7 +193,7 @@ class Nightly:
             _fail(f"another run uses {self.options.build}")
         self.runner = running.Runner(self.root, build / "logs", self.options.jobs, self.options.seconds)
         left = {}
-        # Cases of which nothing is known, and that may be too long, come when nothing else fits.
+        # Cases of unknown length, which may be too long, come when no other case fits.
         for gamble in (False, True):
             for part in self.wanted:
                 if not self._over() and (not gamble or left.get(part)):
@@ -206,7 +206,8 @@ class Nightly:
         return self.runner.over() or self.changed
 
     def _run_part(self, part, cases, gamble):
-        """Runs the part's cases, or those that are left of them; returns what has not run, None if that is not known."""
+        """Runs the part's cases, or the remaining ones; returns the cases that have not run, None if they are not
+        known."""
         if cases is None:
             cases = self._begin(part)
         if not cases:
@@ -220,7 +221,7 @@ class Nightly:
         return self.runner.run(part.name, cases, self.estimator(part), ended, gamble)
 
     def _begin(self, part):
-        """The cases that are to run; None if they are not known, since the part cannot be built."""
+        """The cases to run; None if they are not known because the part cannot be built."""
         if complete := self._is_complete(part):
             print(f"== {part.name}: all {complete} cases have passed", flush=True)
             return []
@@ -228,7 +229,7 @@ class Nightly:
             return None
         everything = part.cases(self.context) or []
         if self._over():
-            return None  # what lists the cases may have been stopped, too
+            return None  # the program that lists the cases may also have been stopped
         self.names[part.name] = [case.name for case in everything]
         cases, pattern = self._needed(part, everything), self.wanted[part]
         print(f"== {part.name}: {len(everything)} cases, {len(cases)} to run", flush=True)
@@ -238,7 +239,7 @@ class Nightly:
         return cases
 
     def _prepare(self, part):
-        """Builds what the part needs; False if that is not possible."""
+        """Builds the needs of the part; False if that is not possible."""
         name = part.prepare
         if name not in self.prepared:
             self.prepared[name] = None if name else ""

@@ -1,21 +1,21 @@
-"""The table of parts: what each one runs, and which files its result depends on.
+"""The table of parts: the commands that each part runs, and the files that its result depends on.
 
-A part has cases, commands that take minutes (running.py). What has passed once for the present contents of the files
-that a part depends on does not run again (ledger.py). Three things make cases of what there is:
+A part has cases, commands that take minutes (running.py). A case that has passed once for the present contents of the
+files that its part depends on does not run again (ledger.py). Cases come from three sources:
 
-- A test of CTest is a case; its command and environment are asked of CTest. All tests of single functions, some 900,
-  are one case, `unit`. A long end-to-end test is several cases, `profiled.1` to `profiled.8` for example: each runs its
-  share of the test's own cases (RESPIKE_SLICE=1/8, see tests/e2e/common.py).
-- GCC's tests are a hundred cases, 00 to 99, each a hundredth of the tests, drawn by their names.
+- A test of CTest is a case; CTest says its command and environment. All tests of single functions, some 900, are one
+  case, `unit`. A long end-to-end test is several cases, `profiled.1` to `profiled.8` for example: each runs its share
+  of the test's own cases (RESPIKE_SLICE=1/8, see tests/e2e/common.py).
+- GCC's tests are a hundred cases, 00 to 99, each a hundredth of the tests, chosen by their names.
 - A fuzzer is six cases of ten minutes; the corpus grows from one to the next. All fuzzers have their first turn before
   one has its second.
 
-What is drawn at random (GCC's sets of options, random programs) is drawn by the part's state, so every state of the
-product gets something new, and a failure can be repeated.
+Random choices (GCC's sets of options, random programs) are drawn from the part's state, so every state of the product
+gets new choices, and a failure can be repeated.
 
-What a part depends on is written down rather broadly: a test that runs again for nothing costs minutes, a fault that
-hides behind an old result costs more. The window matters to its own tests alone; most files of tests/ only to their own
-parts; documentation to none."""
+The dependences of a part are stated rather broadly: a test that runs again in vain costs minutes, a fault that hides
+behind an old result costs more. The window matters only to its own tests; most files of tests/ only to their own parts;
+documentation to none."""
 
 import dataclasses
 import json
@@ -51,7 +51,7 @@ SUITES = (*PACKAGES, *_named("tests/peers", "suite*.py gmp_tests.py"))
 @dataclasses.dataclass(frozen=True)
 class Part:
     """`says`: a line for --help. `cases(context)`: its cases; None when they are not known before it is built.
-    `prepare`: the name of a preparation, or None. `seconds`: about what a case takes of which nothing is known.
+    `prepare`: the name of a preparation, or None. `seconds`: about the time of a case of unknown length.
     `counts(context)`: whether cases that pass are noted (usually they are)."""
 
     name: str
@@ -65,7 +65,7 @@ class Part:
 
 @dataclasses.dataclass(frozen=True)
 class Context:
-    """What commands need to know. `states`: of each part, see ledger.state_of()."""
+    """The facts that commands need. `states`: the state of each part, see ledger.state_of()."""
 
     root: pathlib.Path
     build: pathlib.Path
@@ -75,7 +75,7 @@ class Context:
 
     @property
     def environment(self):
-        """Of tests that CTest does not know."""
+        """The environment of tests that CTest does not know."""
         return {
             "RESPIKE": str(self.build / "respike"), "RESPIKE_IA64_EMULATOR": str(self.build / "respike-ia64"),
             "RESPIKE_PROGRAMS": str(self.build / "programs"), "PYTHONDONTWRITEBYTECODE": "1",
@@ -90,7 +90,7 @@ class Context:
         return Case(name, command, variables, seconds=seconds, alone=not jobs, remark=remark)
 
     def sliced(self, name, number, script, *arguments, **environment):
-        """`number` cases, each of which runs its share of the script's own."""
+        """`number` cases, each of which runs its share of the script's own cases."""
         cases = range(1, number + 1)
         return [self.python(f"{name}.{k}", script, *arguments, slice_of=f"{k}/{number}", **environment) for k in cases]
 
@@ -146,8 +146,8 @@ def _units(context, build, environment, *choice):
 
 
 def of_ctest(context, build, wanted=None, environment=None, slices=None):
-    """Cases of the tests whose names match `wanted`; without it of all, unit tests as one. The longest come first,
-    those that run alone last. `environment`: variables, unless the test sets them."""
+    """Cases of the tests whose names match `wanted`; without it, of all tests, with unit tests as one case. The longest
+    cases come first, cases that run alone last. `environment`: variables, unless the test sets them."""
     tests, environment, slices = ctest_tests(build), environment or {}, slices or {}
     if tests is None:
         return None
@@ -155,7 +155,7 @@ def of_ctest(context, build, wanted=None, environment=None, slices=None):
     for test in tests:
         properties = _properties(test)
         if "FIXTURES_SETUP" in properties or "command" not in test:
-            continue  # made beforehand; not compiled yet
+            continue  # a fixture, made beforehand; or not compiled yet
         if not (re.search(wanted, test["name"]) if wanted else LABELS & set(properties.get("LABELS", ()))):
             continue
         if unknown := {"WILL_FAIL", "PASS_REGULAR_EXPRESSION", "FAIL_REGULAR_EXPRESSION"} & properties.keys():
@@ -170,7 +170,7 @@ def of_ctest(context, build, wanted=None, environment=None, slices=None):
     return sorted(cases, key=lambda case: (case.alone, -(case.seconds or 0))) or None
 
 
-# Shares of tests of which the usual run has one of several cases (tests/e2e/CMakeLists.txt).
+# Shares of tests for which the usual run has one of several cases (tests/e2e/CMakeLists.txt).
 CASES = {
     "profiled": 8, "untouchable": 6, "layouts": 5, "ia64_rewrite": 5, "rare": 4, "oracle": 4, "instrument": 4,
     "ia64_instrument": 4, "profiled.x86_64": 4, "instrument.x86_64": 4, "layouts.x86_64": 3, "backtrace": 3, "pe": 3, "tools": 2,
@@ -179,7 +179,7 @@ SEEDS = {
     "layouts": 20, "profiled": 20, "layouts.x86_64": 6, "profiled.x86_64": 6, "second_round": 3, "never_slower": 3, "pe": 3,
     "bad_input": 3, "hot_cold": 2,
 }  # fmt: skip
-# Those that read these variables; the others do the same as in every run of the tests.
+# Tests that read these variables; the other tests do the same in every run.
 SEEDED = (
     r"^e2e\.(layouts|profiled|second_round|hot_cold|never_slower|bad_input|profile|gui_robust|exec|on_the_fly|session_work|"
     r"live_session|pe)_test(\.x86_64)?$|^unit\.(database_model|hot_cold)_test$"
@@ -258,7 +258,7 @@ def _emulator(context):
 
 
 def _results(context, part, name):
-    """The file of results of a case of tests/peers; a case that was stopped goes on by it."""
+    """The file of results of a case of tests/peers, from which a stopped case continues."""
     return context.build / "peers" / "results" / context.states[part] / f"{part}.{name}.jsonl"
 
 
@@ -280,7 +280,7 @@ def _gmp(context):
 
 
 def _peers(part, script, until):
-    """Cases by the first words of the names that the script lists: `until` is the character behind them."""
+    """Cases by the first words of the names that the script lists: `until` is the character after these words."""
 
     def cases(context):
         made = []
@@ -301,8 +301,8 @@ def _each(script):
     return cases
 
 
-# Python packages that are none of Debian's are installed into the folder of the build; if that is not possible, the case
-# is skipped.
+# Python packages that Debian lacks are installed into the folder of the build; if that is not possible, the case is
+# skipped.
 INSTALL = """
 [ -d "$1" ] || { rm -rf "$1.part" && "$0" -m pip install --quiet --target "$1.part" "$2" && mv "$1.part" "$1"; } ||
   { echo "$2 cannot be installed"; exit 77; }
@@ -333,7 +333,7 @@ TURN = 600  # seconds of a turn that counts as passed
 
 
 def _fuzz(context):
-    """Turns of one fuzzer share a corpus; that two of them run at a time does no harm."""
+    """Turns of one fuzzer share a corpus; two of them may run at a time."""
     seconds = context.fuzz_seconds
     command = [context.root / "tests" / "fuzz" / "run.sh"]
     turns = range(1, TURNS + 1)
@@ -342,7 +342,7 @@ def _fuzz(context):
 
 # --- Preparations ---------------------------------------------------------------------------------
 
-# Debian's sources are fetched once; a folder of a build that has none copies those of the usual one.
+# Debian's sources are fetched once; a build folder that has none copies those of the usual build.
 COPY = """
 [ ! -d "$1" ] || [ -e "$2" ] || { rm -rf "$2.part" && mkdir -p "${2%/*}" && cp -a "$1" "$2.part" && mv "$2.part" "$2"; }
 """

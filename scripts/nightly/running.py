@@ -1,13 +1,13 @@
 """Runs cases, several at a time, until all have ended or the time is over.
 
-A case is a command that takes minutes. Its output goes to a file; its exit status, and what it says of cases of its own
-that it skipped, is the verdict (verdict_of()). A case that needs all processors, or that watches times, runs `alone`.
+A case is a command that takes minutes. Its output goes to a file. The verdict comes from its exit status, and from its
+notes on its own skipped cases (verdict_of()). A case that needs all processors, or that measures times, runs `alone`.
 
-With a limit of time a case starts only if it would end in time by what it took last; of a case that has never run, the
-table of parts knows about what to expect. So the end of a run is filled with what is short. What still runs when the
-time is over is killed with all its descendants (guard.py), and what killed it is not its fault: nothing is noted. At
-SIGINT and SIGTERM the same happens at once. Example: with 300 s left, of cases that take 400, 200 and 250 s the second
-one starts, and the third one beside it."""
+With a time limit a case starts only if it would end in time, judging by its last duration; for a case that has never
+run, the table of parts has an estimate. So the end of a run is filled with short cases. Cases that still run when the
+time is over are killed with all their descendants (guard.py). This is not their fault, so no result is recorded. At
+SIGINT and SIGTERM the same happens at once. Example: with 300 s left and cases that take 400, 200 and 250 s, the second
+case starts, and the third beside it."""
 
 import dataclasses
 import json
@@ -21,16 +21,17 @@ import sys
 import time
 
 GUARD = pathlib.Path(__file__).resolve().with_name("guard.py")
-SKIPPED = 77  # the exit status, as that of the tests of CTest
+SKIPPED = 77  # the exit status, as for tests of CTest
 PAUSE = 0.05
-LONGEST = 4 * 3600.0  # of a case that does not say how long it may take
+LONGEST = 4 * 3600.0  # limit of a case that does not say how long it may take
 LONGEST_KILL = 15.0
 
 
 @dataclasses.dataclass
 class Case:
-    """`name`: without commas and blanks. `environment`: what differs. `seconds`: about what it takes, if that is known
-    beforehand. `limit`: it has failed if it takes longer. `remark`: for the ledger, when it has passed."""
+    """`name`: without commas and blanks. `environment`: variables that differ. `seconds`: about the time that it takes,
+    if known beforehand. `limit`: the case has failed if it takes longer. `remark`: for the ledger, when the case has
+    passed."""
 
     name: str
     command: list
@@ -52,7 +53,7 @@ def _last(pattern, text):
 
 
 def _remarks(text):
-    """What a case that passed did without: its notes, and how many of its own cases it skipped."""
+    """What was missing in a case that passed: its notes, and how many of its own cases it skipped."""
     notes = [f"NOTE: {note}" for note in dict.fromkeys(re.findall(r"^(?:\d+: )?NOTE: (.*)$", text, re.MULTILINE))]
     return notes[:2]
 
@@ -78,7 +79,7 @@ def verdict_of(case, status, text):
 
 
 class Durations:
-    """What cases took last, kept in a file; of a case that was killed, at least what it had taken."""
+    """The last durations of cases, kept in a file; for a killed case, at least the time until then."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -120,7 +121,7 @@ class Process:
         return self.log.read_text(errors="replace")
 
     def verdict(self):
-        """None while it runs."""
+        """The exit status; None while it runs."""
         status = self.guard.poll()
         if status is None:
             if self.seconds <= self.case.limit:
@@ -144,7 +145,7 @@ def kill(processes):
 
 
 class Runner:
-    """Starts cases while there is time. `seconds`: how much there is, or None; `jobs`: so many cases at a time."""
+    """Starts cases while there is time. `seconds`: the time left, or None; `jobs`: the number of cases at a time."""
 
     def __init__(self, root, logs, jobs, seconds=None):
         self.root, self.logs, self.jobs = root, pathlib.Path(logs), jobs
@@ -166,8 +167,8 @@ class Runner:
         return self.logs / f"{part}.{re.sub(r'[^A-Za-z0-9_.+@-]+', '_', case.name)}.log"
 
     def run(self, part, cases, estimate, ended, gamble=False):
-        """Runs cases; ended(case, verdict, sentence, seconds) hears of each, with the verdict `stopped` when it was
-        killed. estimate(case) returns (seconds, whether they are known). With `gamble`, cases of which nothing is known
+        """Runs cases; ended(case, verdict, sentence, seconds) is called for each, with the verdict `stopped` when it
+        was killed. estimate(case) returns (seconds, whether they are known). With `gamble`, cases of unknown length
         start even if time is short. Returns the cases that have not run."""
         waiting, running = list(cases), []
         try:

@@ -2,8 +2,8 @@
 /* Asks the attendant (tas/attendant.cc) one question and waits for its answer, for freestanding
    code.
 
-   The attendant may be gone, hang or be slow: then there is no answer, and whoever asks goes on
-   without. Nothing stays open. */
+   The attendant may be gone, hang or be slow: then there is no answer, and the caller continues
+   without one. No file stays open. */
 
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -47,8 +47,8 @@ static char* ask_text(char* to, const char* text) {
   return to;
 }
 
-/* The same file under a number that programs do not use, so that whoever closes a file and opens
-   another one meanwhile gets the number that he expects. */
+/* The same file under a number that programs do not use, so that a thread that closes a file and
+   opens another in the meantime gets the number that it expects. */
 static long ask_out_of_the_way(long file) {
   enum { HIGH = 500 };
   const long moved =
@@ -58,8 +58,8 @@ static long ask_out_of_the_way(long file) {
   return moved;
 }
 
-/* The answer, a letter; 0: none within `milliseconds`. `attendant`: a path that leads to its
-   socket, however long. */
+/* The answer, a letter; 0: none within `milliseconds`. `attendant`: a path to its socket, of any
+   length. */
 static char ask(const char* attendant, const char* message, size_t size, int milliseconds) {
   struct {
     unsigned short family;
@@ -73,7 +73,7 @@ static char ask(const char* attendant, const char* message, size_t size, int mil
   *ask_number(ask_text(address.path, "/proc/self/fd/"), (uint64_t)place) = 0;
   const long socket =
       ask_out_of_the_way(system_call(__NR_socket, ASK_UNIX, ASK_PACKETS | O_CLOEXEC, 0, 0, 0, 0));
-  /* Where too many wait already, connect() fails at once. */
+  /* If too many connections wait already, connect() fails at once. */
   if (socket >= 0) system_call(__NR_fcntl, socket, F_SETFL, O_NONBLOCK, 0, 0, 0);
   if (socket >= 0 &&
       system_call(__NR_connect, socket, (long)&address, sizeof address, 0, 0, 0) == 0 &&
@@ -94,7 +94,7 @@ static char ask(const char* attendant, const char* message, size_t size, int mil
       break;
     }
   }
-  /* Forked children may have the socket, too. */
+  /* Forked children may also have the socket. */
   if (socket >= 0) system_call(__NR_shutdown, socket, ASK_BOTH_WAYS, 0, 0, 0, 0);
   if (socket >= 0) system_call(__NR_close, socket, 0, 0, 0, 0, 0);
   system_call(__NR_close, place, 0, 0, 0, 0, 0);

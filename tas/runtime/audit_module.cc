@@ -1,4 +1,4 @@
-// Audit modules come out of the build (audit_module.cmake) as bytes.
+// The build (audit_module.cmake) makes the audit modules, and gives them to this file as bytes.
 
 #include "tas/runtime/audit_module.h"
 

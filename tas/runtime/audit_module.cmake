@@ -27,7 +27,7 @@ function(respike_audit_module machine prefix)
     COMMAND ${${definition}_COMPILER}
       -std=gnu11 -O2 -Wall -Wextra -Werror -fPIC -fvisibility=hidden
       -ffreestanding -fno-builtin -fno-stack-protector -fno-strict-aliasing
-      -fno-tree-loop-distribute-patterns  # makes calls of memcpy and memset
+      -fno-tree-loop-distribute-patterns  # else GCC makes calls of memcpy and memset
       -fno-asynchronous-unwind-tables -fno-unwind-tables
       ${ARGN} -I ${PROJECT_SOURCE_DIR} -I ${own}
       -nostdlib -shared -Wl,-Bsymbolic -Wl,--build-id=none -Wl,-z,now -Wl,-z,defs -s

@@ -1,7 +1,8 @@
 #pragma once
-/* What the starter has in the place of a C library: system calls, strings, and one way to give up.
+/* The starter's replacement for a C library: system calls, strings, and one way to give up.
 
-   Texts have a limited size; what is too long for a path is cut, and no file is found under it. */
+   Texts have a limited size; a text that is too long for a path is cut, and no file is found under
+   it. */
 
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -38,7 +39,7 @@ static int equal(const char* a, const char* b) {
   return *a == *b;
 }
 
-/* What follows the prefix; NULL when the text starts otherwise. */
+/* The text after the prefix; NULL when the text does not start with it. */
 static const char* behind(const char* text, const char* prefix) {
   while (*prefix != 0 && *text == *prefix) ++text, ++prefix;
   return *prefix == 0 ? text : NULL;

@@ -1,6 +1,5 @@
 #pragma once
-/* A mount namespace of a process's own, and files that are seen in the place of others there, for
-   freestanding code. */
+/* For freestanding code: entering a private mount namespace, and mounting files over others. */
 
 #include <linux/fcntl.h>
 #include <linux/mman.h>
@@ -12,7 +11,7 @@
 #include "tas/runtime/asking.h"
 #include "tas/runtime/start_table.h"
 
-/* Reads a hexadecimal number and the space behind it. */
+/* Reads a hexadecimal number and the space after it. */
 static inline uint64_t take_hexadecimal(const char** text) {
   uint64_t number = 0;
   for (; **text != 0 && **text != ' '; ++*text) {
@@ -49,8 +48,8 @@ static inline uint64_t sum_of_file(long file, size_t size) {
   return sum;
 }
 
-/* Whether a file has the contents that the record tells of. They are read only when times or the
-   inode are others. `path`: NULL if `file` is open, else the file's path. */
+/* Whether a file has the contents that the record describes. The contents are read only if times or
+   the inode differ. `path`: NULL if `file` is open, else the file's path. */
 static inline int has_contents(const struct statx* status, const char* record, long file,
                                const char* path) {
   const int same = same_inode(status, record);
@@ -76,16 +75,16 @@ static inline void write_at_once(const char* path, const char* text, const char*
   system_call(__NR_close, file, 0, 0, 0, 0, 0);
 }
 
-/* Maps a number to itself and to nothing else. */
+/* Maps a number to itself, and no other number. */
 static inline void map_to_itself(const char* path, uint64_t number) {
   char line[64];
   write_at_once(path, line,
                 ask_text(ask_number(ask_text(ask_number(line, number), " "), number), " 1"));
 }
 
-/* Enters a mount namespace of this process's own. The user stays who he is: without CAP_SYS_ADMIN
-   it needs a user namespace, in which user and group are mapped to themselves. Returns 0, or an
-   error number negated; then nothing has changed. */
+/* Enters a mount namespace of this process's own. User and group stay the same: without
+   CAP_SYS_ADMIN a user namespace is needed, in which they are mapped to themselves. Returns 0, or a
+   negated error number; then nothing has changed. */
 static inline long enter_own_namespace(void) {
   static const char kDeny[] = "deny";
   if (system_call(__NR_unshare, CLONE_NEWNS, 0, 0, 0, 0, 0) == 0) return 0;
@@ -102,8 +101,8 @@ static inline long enter_own_namespace(void) {
   return 0;
 }
 
-/* Lets a file be seen in the place of another one. Returns 0, or an error number negated. All
-   starts share the file, so nobody may write to it. */
+/* Mounts a file over another one. Returns 0, or a negated error number. All starts share the file,
+   so the mount is read-only. */
 static inline long put_over(const char* original, const char* file) {
   struct mount_attr attributes;
   attributes.attr_set = MOUNT_ATTR_RDONLY;

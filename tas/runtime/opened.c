@@ -1,38 +1,38 @@
 /* Notes which libraries a program opens while it runs (dlopen), for an instrumented run, and asks
    for versions of them, and of the libraries that it is linked with: these may be other files than
-   those that were found at `register` (LD_LIBRARY_PATH).
+   `register` found (LD_LIBRARY_PATH).
 
-   The dynamic linker loads this audit module (LD_AUDIT, rtld-audit(7)) and tells it about every
-   object that it loads. Objects that come after the program was loaded have been opened. A note is
-   a symbolic link in the folder that the variable RESPIKE_OPENED names: its target is the library's
+   The dynamic linker loads this audit module (LD_AUDIT, rtld-audit(7)) and calls it for every
+   object that it loads. Objects loaded after the program were opened by the program. A note is a
+   symbolic link in the folder that the variable RESPIKE_OPENED names: its target is the library's
    path, its name the hash of that path. One system call makes a note, so there is never half a
-   note; a note that exists is left alone; and a note stays whatever becomes of the process.
+   note; a note that exists is left alone; and a note stays, however the process ends.
 
    Before a library is opened, the module asks the attendant (tas/attendant.cc) for the library's
-   version and waits: the attendant mounts it over the library, if there is one, and the dynamic
-   linker opens it by the library's own path. A process asks once for each path. It does not ask for
-   what is substituted already, nor for what the attendant left alone when it was asked before: then
-   a link `PATH's hash.left` holds the size and time of that file. When there is no answer in time,
-   the process asks no more.
+   version and waits: the attendant mounts the version, if there is one, over the library, and the
+   dynamic linker opens it by the library's own path. A process asks once for each path. It does not
+   ask for files that are already substituted, or that the attendant left alone before: for such a
+   file a link `PATH's hash.left` holds its size and time. After an answer that does not come in
+   time, the process asks no more.
 
-   This is freestanding code inside somebody else's process, with the rules of the start code
+   This is freestanding code inside a foreign process, with the rules of the start code
    (instrument/runtime/start.c): it never harms its host, leaves nothing open, and on any failure
    does nothing. First the module takes its variables out of the environment and closes the file by
    which it was loaded (LD_AUDIT=/proc/self/fd/N, tas/session.cc), so that neither the program nor
    its children see them. Only the module's mapping in /proc/self/maps stays visible.
 
-   There is a second job, below `respike exec LIBRARY`. The variable RESPIKE_LIBRARIES names a table
-   of libraries and their versions (start_table.h); no other variable of Respike's is set. Then the
-   module is in all programs that have the environment, and leaves the environment to them and their
-   children. Before one of the libraries is opened, whoever loads it, the module enters a mount
-   namespace and mounts the version over the library. A process with several threads cannot enter
-   one: it opens the library as it is.
+   The module has a second job, below `respike exec LIBRARY`. The variable RESPIKE_LIBRARIES names a
+   table of libraries and their versions (start_table.h); no other variable of Respike's is set.
+   Then the module is in all programs that have the environment, and leaves the environment to them
+   and their children. Before one of the libraries is opened, by any loader, the module enters a
+   mount namespace and mounts the version over the library. A process with several threads cannot
+   enter a mount namespace: it opens the library itself.
 
-   A program may have shut itself in (seccomp), and be killed for system calls that it does not need
-   itself. So the module only watches from when a filter was added, which /proc/self/status tells.
+   A program may have restricted itself (seccomp), and be killed for system calls that it does not
+   need itself. So once /proc/self/status shows a new filter, the module only watches.
 
-   The module uses no library: it is loaded into a namespace of its own, into which the dynamic
-   linker would load a second C library. */
+   The module uses no library: the dynamic linker loads it into a link-map namespace of its own, and
+   would load a second C library there. */
 
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
@@ -43,7 +43,7 @@
 
 #include "system_call.h" /* of the machine */
 #include "tas/runtime/asking.h"
-#ifdef RESPIKE_MOUNTS /* the machine is the host's */
+#ifdef RESPIKE_MOUNTS /* the machine is that of the host */
 #include "tas/runtime/mounting.h"
 #endif
 
@@ -66,21 +66,21 @@ enum {
 
 #define VISIBLE __attribute__((visibility("default")))
 
-/* The start of glibc's struct link_map, which is the same everywhere. */
+/* The start of glibc's struct link_map, which is the same on all machines. */
 struct link_map {
   uintptr_t address;
   const char* name;
 };
 
-static char folder[PATH_SIZE];    /* of the notes, with a slash at the end; "": not known */
+static char folder[PATH_SIZE];    /* folder of the notes, with a slash at the end; "": not known */
 static char attendant[PATH_SIZE]; /* "": none, or it has not answered */
 static uintptr_t* program;        /* its cookie: the first object of the first namespace */
 static int program_is_loaded;
-static uint64_t first_filters; /* that the process had when the program was loaded */
+static uint64_t first_filters; /* filters that the process had when the program was loaded */
 static uint64_t loaded_at;     /* nanoseconds since 1970; forked children have their parent's */
-static uint64_t asked[ASKED];  /* hashes of paths, by their last bits; the newest stay */
+static uint64_t asked[ASKED];  /* hashes of paths, by their last bits; newer overwrite older */
 
-/* What follows the prefix; NULL when the text starts otherwise. */
+/* The text after the prefix; NULL when the text does not start with it. */
 static char* behind(char* text, const char* prefix) {
   while (*prefix != 0 && *text == *prefix) ++text, ++prefix;
   return *prefix == 0 ? text : NULL;
@@ -100,8 +100,8 @@ static uint64_t take_decimal(const char* digit) {
   return number;
 }
 
-/* The numbers of the thread's status whose names begin so, the last one in the lowest bits;
-   UNKNOWN: they cannot be read. Uses no system call that the dynamic linker does not use. */
+/* The numbers in the thread's status whose names begin with `name`, the last one in the lowest
+   bits; UNKNOWN: they cannot be read. Uses only system calls of the dynamic linker. */
 static uint64_t status_numbers(const char* name) {
   static char text[STATUS_SIZE];
   uint64_t numbers = UNKNOWN;
@@ -123,19 +123,19 @@ static uint64_t status_numbers(const char* name) {
   return numbers;
 }
 
-/* Which mode of seccomp the thread is in, and by how many filters. */
+/* The thread's seccomp mode and number of filters. */
 static uint64_t filters(void) {
   return status_numbers("\nSeccomp");
 }
 
-/* Whether this process may still do what other programs do. */
+/* Whether no filter was added since the program was loaded. */
 static int is_free(void) {
   return first_filters != UNKNOWN && filters() == first_filters;
 }
 
-/* Closes the file of the first module in the variable LD_AUDIT, which is this one. Returns a
-   variable without it; NULL when no other module is left, or there is no memory. The variable
-   itself stays as it is: the dynamic linker still reads the other modules in it. */
+/* Closes the file of the first module in the variable LD_AUDIT, which is this module. Returns a
+   variable without this module; NULL when no other module is left, or there is no memory. The
+   variable itself stays as it is: the dynamic linker still reads the other modules in it. */
 static char* without_first(char* variable, const char* modules) {
   char* digit = behind((char*)modules, "/proc/self/fd/");
   if (digit == NULL) return variable;
@@ -173,7 +173,7 @@ static const char* next_field(const char* field) {
   return field + 1;
 }
 
-/* Puts a version in the place of a library that will be opened, if it has one. */
+/* Puts the version of a library that will be opened, if there is one, in its place. */
 static void put_version_in_place(const char* path) {
   struct statx status;
   if (!is_free() ||
@@ -185,7 +185,7 @@ static void put_version_in_place(const char* path) {
     const char* version = next_field(record) + 1;
     field = next_field(version);
     if (!same_inode(&status, record) || is_mount(&status)) continue;
-    /* Threads share a folder and a root folder, which those in another namespace cannot. */
+    /* Threads share a working folder and a root folder; threads in different namespaces cannot. */
     if (has_contents(&status, record, -1, original) && status_numbers("\nThreads:") == 1 &&
         enter_own_namespace() == 0)
       put_over(original, version);
@@ -194,7 +194,7 @@ static void put_version_in_place(const char* path) {
 }
 #endif
 
-/* What holds when the program starts, and when it is loaded. */
+/* Records the state when the program starts, and when it is loaded. */
 static void note_start(void) {
   if (folder[0] != 0) first_filters = filters();
   loaded_at = ask_time(ASK_REAL_TIME);
@@ -253,7 +253,7 @@ static char* absolute(const char* path) {
   return append(at, target + sizeof target, path) == NULL ? NULL : target;
 }
 
-/* The path of a file in the folder of an object, as $ORIGIN has it; NULL when it is too long. */
+/* The path of a file in the folder of an object, as with $ORIGIN; NULL when it is too long. */
 static char* beside(const struct link_map* object, const char* file) {
   static char path[PATH_SIZE];
   char* at = path;
@@ -291,7 +291,7 @@ static char* note_of(const char* path, const char* kind) {
   return name;
 }
 
-/* Whether a path leads to another file for each process. */
+/* Whether a path leads to a different file in each process. */
 static int is_own(const char* path) {
   return behind((char*)path, "/proc/") != NULL || behind((char*)path, "/dev/fd/") != NULL;
 }
@@ -365,14 +365,14 @@ VISIBLE void la_preinit(uintptr_t* cookie) {
 }
 
 /* Called for the name that is to be opened, and for each place where a name without a slash is
-   looked for. */
+   searched for. */
 VISIBLE char* la_objsearch(const char* name, uintptr_t* cookie, unsigned kind) {
   int is_path = 0;
   for (const char* at = name; *at != 0; ++at) is_path = is_path || *at == '/';
 #ifdef RESPIKE_MOUNTS
   if (is_path && libraries != NULL) put_version_in_place(name);
 #endif
-  /* Before the program is loaded, paths as they were given are those of preloaded objects. */
+  /* Before the program is loaded, unchanged paths belong to preloaded objects. */
   if (!is_path || (!program_is_loaded && kind == AS_GIVEN) || attendant[0] == 0 ||
       folder[0] == 0 || !is_free())
     return (char*)name;
@@ -387,5 +387,5 @@ VISIBLE unsigned la_objopen(struct link_map* map, long space, uintptr_t* cookie)
   if (space == 0 && program == NULL) program = cookie;
   if (program_is_loaded && folder[0] != 0 && map->name != NULL && map->name[0] != 0 && is_free())
     note(map->name);
-  return 0; /* no interest in its symbols */
+  return 0; /* symbols are not audited */
 }

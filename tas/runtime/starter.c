@@ -1,31 +1,32 @@
-/* respike-starter: starts a program in whose place another image shall run.
+/* respike-starter: starts a program with other images in place of its own.
 
-   Whoever executes a program of an intercepted application, below `respike exec`, executes this
-   starter: interception.cc told the kernel so (binfmt_misc), by the first bytes of the program's
-   file. The starter looks whether the file is the one that was registered, enters a mount namespace
+   Below `respike exec`, a process that executes a program of an intercepted application executes
+   this starter: interception.cc gave the kernel a rule (binfmt_misc) for the first bytes of the
+   program's file. The starter checks that the file is the registered file, enters a mount namespace
    of its own, mounts there the images that shall run over their originals, and executes the program
    again, by the same path. The kernel now finds a file with other first bytes, and runs it.
 
        argv: RULES/ID, the program's path, its argv[0], its arguments
-       AT_EXECFD: the program's file, open; AT_EXECFN: what execve() was given
-       RULES/ID.table: what belongs to programs that start with these bytes (start_table.h)
-       RULES/all: all files that some program of the session sees others in the place of
+       AT_EXECFD: the program's file, open; AT_EXECFN: the argument of execve()
+       RULES/ID.table: data for the programs that start with these bytes (start_table.h)
+       RULES/all: all files for which some program of the session sees a substitute
        RULES/originals: these files, where no substitute hides them
        RULES/twins: below
-       RULES/attendant: the socket of the attendant (tas/attendant.cc), which is told of
-           programs that are guarded or counted and says whether the original shall run
+       RULES/attendant: the socket of the attendant (tas/attendant.cc), which gets the starts of
+           guarded or counted programs, and answers whether the original shall run
 
-   First bytes do not tell programs apart: a copy, or another build, may begin alike. Such a file
-   runs as it is; but the kernel would call the starter for it again, for ever. So a *twin* is
-   mounted over it: a copy in whose header the flags differ, which mean nothing on this machine.
+   First bytes do not distinguish programs: a copy, or another build, may begin with the same bytes.
+   Such a file runs unchanged; but the kernel would call the starter for it again, for ever. So a
+   *twin* is mounted over it: a copy that differs in the flags of the header, which have no meaning
+   on this machine.
 
-   A program inherits the mounts of a program that started it. If that was of another application,
-   the program gets back the originals of all files that it has no substitutes for.
+   A program inherits the mounts of a program that started it. If that program was of another
+   application, this one gets back the originals of all files for which it has no substitutes.
 
-   When something fails there is a sentence on stderr
-   and the status is 126, as when a shell cannot execute a program.
+   On failure there is a sentence on stderr, and the status is 126, as when a shell cannot execute a
+   program.
 
-   Everybody waits for the starter, so it uses no library: it starts in half of the time.
+   Every start waits for the starter, so it uses no library: this halves its time.
    Sources: Documentation/admin-guide/binfmt-misc.rst, fs/binfmt_misc.c and fs/binfmt_script.c. */
 
 #include <linux/auxvec.h>
@@ -39,14 +40,14 @@
 /* The kernel enters with the arguments on the stack. */
 RESPIKE_ENTRY(begin)
 
-/* ---- what is started ---- */
+/* ---- the program to start ---- */
 
 typedef struct {
   const char* rule;   /* argv[0] */
   const char* rules;  /* its folder */
-  const char* path;   /* as the kernel has it, perhaps relative */
+  const char* path;   /* from the kernel, perhaps relative */
   const char* name;   /* AT_EXECFN: the path, a script, or /dev/fd/N */
-  const char* target; /* where the file lies, absolute */
+  const char* target; /* where the file is, absolute */
   char** words;
   char** environment;
 } Start;
@@ -57,7 +58,7 @@ static size_t count_of(char** words) {
   return count;
 }
 
-/* The path of the open file; the path by which it was executed where there is no /proc. */
+/* The path of the open file; without /proc, the path by which it was executed. */
 static Text target_of(long file, const char* path) {
   struct statx status;
   Text name = text_of("/proc/self/fd/", ""), target;
@@ -93,7 +94,7 @@ static char* next_field(char* field) {
   return field + length_of(field) + 1;
 }
 
-/* The fields of the program whose file is `status`, behind its path; NULL when there are none. */
+/* The fields of the program whose file is `status`, after its path; NULL when there are none. */
 static char* find_program(const Table* table, const struct statx* status, long file,
                           const char* path) {
   for (char* field = table->at; field < table->end; field = next_field(field)) {
@@ -113,7 +114,7 @@ static char* find_others(const Table* table) {
   return NULL;
 }
 
-/* What a field of the letter holds, from `field` on, of the same program; NULL: none. */
+/* The text of the next field with this letter, from `field` on, of the same program; NULL: none. */
 static char* field_of(const Table* table, char* field, char letter) {
   for (; field != NULL && field < table->end && *field != 'p'; field = next_field(field))
     if (*field == letter) return field + 1;
@@ -136,7 +137,7 @@ static void substitute(const char* original, const char* file) {
   if (error < 0) give_up(original, "nothing can be put in its place", error);
 }
 
-/* A library is substituted if it is still the one that the substitute was made of. */
+/* Substitutes each library that is still the file from which its substitute was made. */
 static void substitute_libraries(const Table* table, char* program) {
   for (char* field = program; field < table->end && *field != 'p'; field = next_field(field)) {
     if (*field != 'o') continue;
@@ -161,7 +162,7 @@ static int has_substitute_for(const Table* table, char* program, const char* pat
   return 0;
 }
 
-/* Whether some program that this process descends from may have mounted something. */
+/* Whether an ancestor of this process may have mounted something. */
 static int inherits_mounts(const Table* table) {
   struct statx status;
   const char* own = field_of(table, table->at, 'n');
@@ -169,9 +170,9 @@ static int inherits_mounts(const Table* table) {
          take_hexadecimal(&own) != status.stx_ino;
 }
 
-/* Shows the originals of files in whose place another application's program has put others.
-   Programs of the same application stay substituted: their libraries are this program's.
-   `program`: NULL for an original, which shall see originals alone. */
+/* Shows the originals of files that a program of another application has substituted. Files
+   substituted by the same application stay substituted: they are this program's libraries as well.
+   `program`: NULL for an original, which shall see only originals. */
 static void show_originals(const Table* table, char* program, const Start* start) {
   const Table all = read_table(text_of(start->rules, "/all").text);
   const char* group = field_of(table, program, 'g');
@@ -211,7 +212,8 @@ static long make_twin(const char* name, long file, const struct statx* status, l
   return error < 0 ? error : 0;
 }
 
-/* The path of the twin of a file. The folder is everybody's, so only the user's own twins count. */
+/* The path of the twin of a file. All users can write to the folder, so only the user's own twins
+   count. */
 static Text twin_of(const Start* start, long file, const struct statx* status,
                     const char* flags_at) {
   const uint64_t user = (uint64_t)CALL1(geteuid, 0);
@@ -239,7 +241,7 @@ static Text twin_of(const Start* start, long file, const struct statx* status,
 
 enum { R_OK = 4 };
 
-/* A variable for the dynamic linker, in front of the user's own modules (tas/session.cc). */
+/* The variable LD_AUDIT with Respike's module before the user's own modules (tas/session.cc). */
 static const char* audit_variable(const char* module, char** environment, Text* variable) {
   const long file = CALL4(openat, AT_FDCWD, module, O_RDONLY, 0);
   if (file < 0) return NULL;
@@ -255,7 +257,7 @@ static const char* audit_variable(const char* module, char** environment, Text* 
 }
 
 /* The environment with the variables of the audit module, which removes them again. LD_AUDIT keeps
-   its place if there is one. `audit`: NULL for an emulator, which gives it to the program alone.
+   its place if there is one. `audit`: NULL for an emulator, which passes it only to the program.
    `attendant`: NULL when there is none. */
 static void set_variables(char** to, char** from, const char* audit, const char* notes,
                           const char* attendant) {
@@ -280,7 +282,7 @@ static long number_of_open_file(const char* name) {
 }
 
 /* Whether the path leads to the file that is mounted over the target: a path through an open folder
-   leads to where the folder was opened, outside of this namespace. */
+   leads to the place where the folder was opened, outside this namespace. */
 static int leads_to(const char* path, const char* target) {
   struct statx a, b;
   return CALL5(statx, AT_FDCWD, path, 0, STATX_INO, &a) == 0 &&
@@ -339,8 +341,8 @@ static long emulate(const Start* start, const Table* table, char* program, const
   return CALL3(execve, emulator, words, start->environment);
 }
 
-/* Mounts all that the program shall see, in a namespace of its own. `original`: no version of
-   anything, also none that the program inherits. */
+/* Mounts everything that the program shall see, in a namespace of its own. `original`: mounts no
+   versions, and hides inherited versions. */
 static void mount_for(const Table* table, char* program, const Start* start, const char* image,
                       int original) {
   const int inherits = inherits_mounts(table);
@@ -367,7 +369,7 @@ static long execute_or_emulate(const Table* table, char* program, Start* start, 
   return emulate(start, table, program, audit, hidden ? start->target : start->path);
 }
 
-/* Whether the user may read a version. Another user than the one whose session this is may not. */
+/* Whether the user may read a version. Users other than the session's may not. */
 static int may_read(const char* image) {
   return CALL3(faccessat, AT_FDCWD, image, R_OK) == 0;
 }
@@ -378,8 +380,8 @@ static void say_that_it_runs_as_it_is(const char* program) {
   CALL3(write, 2, text.text, text.size);
 }
 
-/* Tells the attendant of a start, and which file is the version: by that it knows processes that
-   the program forks. Whether the original is to run. */
+/* Announces a start to the attendant, with the version's file, by which the attendant recognizes
+   processes that the program forks. Returns whether the original is to run. */
 static int runs_original(const Start* start, const Table* table, char* program, const char* state,
                          const char* image) {
   enum { WAIT = 1000 /* milliseconds */ };
@@ -430,7 +432,7 @@ static void run(Start* start, long file) {
   const char* state = field_of(&table, program, 'd');
   const int original = state != NULL && runs_original(start, &table, program, state, image);
   if (original) image = program = NULL;
-  const char* flags = field_of(&table, table.at, 'm'); /* NULL: programs are emulated */
+  const char* flags = field_of(&table, table.at, 'm'); /* NULL: the program is emulated */
   Text twin;
   if (image == NULL && flags != NULL) {
     twin = twin_of(start, file, &status, flags);

@@ -1,8 +1,9 @@
 # respike-starter, which the kernel calls for intercepted programs: freestanding C for this host.
 #
 # respike_starter(MACHINE FLAGS...): compiles starter.c with the system calls of the machine's start
-# code (instrument/runtime/MACHINE/system_call.h) and its own MACHINE/entry.h. It is compiled apart,
-# since nothing may be linked to it, and sanitizers cannot; always by GCC, whose options it needs.
+# code (instrument/runtime/MACHINE/system_call.h) and its own MACHINE/entry.h. It is compiled
+# separately, since nothing may be linked to it, sanitizers included; always by GCC, whose options
+# it needs.
 
 function(respike_starter machine)
   set(output ${PROJECT_BINARY_DIR}/respike-starter)
@@ -15,7 +16,7 @@ function(respike_starter machine)
     COMMAND ${RESPIKE_STARTER_COMPILER}
       -std=gnu11 -O2 -Wall -Wextra -Werror -fno-pie -no-pie
       -ffreestanding -fno-builtin -fno-stack-protector -fno-strict-aliasing
-      -fno-tree-loop-distribute-patterns  # makes calls of memcpy and memset
+      -fno-tree-loop-distribute-patterns  # else GCC makes calls of memcpy and memset
       -fno-asynchronous-unwind-tables -fno-unwind-tables
       ${ARGN} -I ${PROJECT_SOURCE_DIR} -I ${calls} -I ${own}/${machine}
       -nostdlib -static -Wl,--build-id=none -s -o ${output} ${own}/starter.c

@@ -1,6 +1,6 @@
 #pragma once
-// Reads a profile for an image; carries the profile over when it is of another build. Adds up
-// profiles of several builds.
+// Reads a profile for an image, and carries it over when it is of another build. Adds up profiles
+// of several builds.
 
 #include <optional>
 #include <string>
@@ -16,45 +16,45 @@ namespace respike {
 /// A profile in terms of an image.
 struct FittedProfile {
   Profile profile;                   // of the image
-  std::optional<MatchResult> match;  // if carried over; match->profile was moved to `profile`
+  std::optional<MatchResult> match;  // set if carried over; match->profile was moved to `profile`
 };
 
-/// Reads a profile, or that of the image in a set of profiles. When the profile is of another build
-/// than the image, carries it over, with a warning that says how much of the profile fits. Throws
-/// Error for a profile of another program.
+/// Reads a profile, or the image's profile from a set of profiles. If the profile is of another
+/// build, carries it over to the image, and warns with how much of the profile fits. Throws Error
+/// for a profile of another program.
 FittedProfile read_fitting_profile(const std::string& path, const Image& image,
                                    Diagnostics& diagnostics);
 
-/// The same with a profile that was read from `path`.
+/// The same for a profile that was read from `path`.
 FittedProfile fit(Profile profile, const std::string& path, const Image& image,
                   Diagnostics& diagnostics);
 
 /// The file names of the images of a set, for a message: "lighttpd, mod_fastcgi.so".
 std::string images_of(const ProfileSet& set);
 
-/// Reads a profile that says where counters cost least. Counts are right whatever it says, so a
+/// Reads a profile that says where counters cost least. Counts are right with any weights, so a
 /// profile of another program gives nullopt and a warning.
 std::optional<Profile> read_weights(const std::string& path, const Image& image,
                                     Diagnostics& diagnostics);
 
-/// Carries a profile over to an image, of the same build or of another. Throws Error, which names
-/// the profile by `path`, for a profile of another program.
+/// Carries a profile over to an image, of the same build or of another. For a profile of another
+/// program throws Error, which names the profile by `path`.
 MatchResult match_image(const Profile& profile, const std::string& path, const Image& image,
                         Diagnostics& diagnostics);
 
-/// Says, for a warning, how much of a profile of another build fits.
+/// How much of a profile of another build fits, for a warning.
 std::string match_text(const MatchResult& match);
 
 /// A profile to be added to others.
 struct MergeInput {
-  std::string name;  // of the file
+  std::string name;  // name of the file
   Profile profile;
-  double weight = 1;  // counts are multiplied by it: finite, from 0 on
+  double weight = 1;  // factor for the counts: finite, at least 0
 };
 
-/// Adds up profiles of one image or of several builds, carried over to the build of the last one,
-/// with a warning for each that says how much of the profile fits. Throws Error for a profile of
-/// another program.
+/// Adds up profiles of one image or of several builds, carried over to the build of the last one; a
+/// warning for each says how much of the profile fits. Throws Error for a profile of another
+/// program.
 Profile merge_inputs(std::vector<MergeInput> inputs, Diagnostics& diagnostics);
 
 }  // namespace respike

@@ -1,14 +1,15 @@
-// From the counts of nodes that were found again to counts of all blocks and edges.
+// Computes the counts of all blocks and edges from the counts of matched nodes.
 //
 // A procedure that did not change takes the old counts as they are. Otherwise every block and edge
 // gets a wanted count: the count of its partner or, without a partner, an estimate. Estimates flow
-// from known counts through unknown blocks by rules of thumb: loops go on, dead ends are not taken.
-// Then the cheapest change of the wanted counts makes flow conserved (repair_flow.h). A change of a
-// surer count costs more, and flow that enters or leaves the procedure where none did before costs
-// much, so that missing flow takes new edges where there are any.
+// from known counts through unknown blocks by rules of thumb: loops continue, dead ends are not
+// taken. Then the cheapest change of the wanted counts makes flow conserved (repair_flow.h). A
+// change of a surer count costs more, and flow that enters or leaves the procedure where none did
+// before costs much, so that missing flow takes new edges where there are any.
 //
-// Example: block A (100) fell into B (100); now A goes on to a new block N, and N to B. N and its
-// edges have no partners; A's 100 flows through them as their estimate, and the flow is conserved.
+// Example: block A (100) fell through to B (100); now A leads to a new block N, and N to B. N and
+// its edges have no partners; A's 100 flows through them as their estimate, and the flow is
+// conserved.
 
 #include "optimizer/profile/matching/carry.h"
 
@@ -100,7 +101,7 @@ class Carrier {
   }
 
  private:
-  /// What is known of a count.
+  /// Facts about a count.
   struct Wanted {
     uint64_t count = 0;
     double estimate = 0;  // in units of 2^shift_
@@ -125,7 +126,7 @@ class Carrier {
       if (n == kNone || pairs[n].before == kNone) continue;
       const NodeGraph::Node &node = fresh.nodes[n], &partner = old.nodes[pairs[n].before];
       const Likeness how = pairs[n].likeness;
-      // Flow that came in from outside or left, perhaps through blocks that have no node.
+      // Flow that entered from outside or left, perhaps through blocks that have no node.
       const uint64_t entered = more(partner.count, partner.in);
       const uint64_t left = more(partner.count, partner.out);
       const bool leaves = b == node.last && node.away == kNone;
@@ -136,8 +137,8 @@ class Carrier {
     }
   }
 
-  /// Splits the entry count where the new procedure starts with a block that has no node (it
-  /// computes gp), and some callers enter behind that block.
+  /// Splits the entry count if the new procedure starts with a block that has no node (it computes
+  /// gp), and some callers enter after that block.
   void want_entry(const ProcedureProfile& before, const NodeGraph& fresh) {
     if (now_.blocks.empty() || before.blocks.empty() || now_.blocks[0].node != kNone ||
         out_[0].size() != 1)
@@ -165,7 +166,7 @@ class Carrier {
       const auto count = counts.find(key(from.before, to.before));
       if (count == counts.end()) continue;
       set(edges_[arc.edge], count->second, std::min(from.likeness, to.likeness));
-      count->second = 0;  // a second arc between these nodes gets nothing
+      count->second = 0;  // a second arc between these nodes gets no count
     }
   }
 

@@ -1,8 +1,8 @@
-// Carrying a profile over.
+// Carries a profile over to another build.
 //
 // Procedures are matched first (procedure_pairs.h), then the nodes of each pair of procedures
 // (node_pairs.h); then the counts of each pair are carried over (carry.h). A procedure that the
-// older build did not have is entered as often as its callers, which have counts by then, call it;
+// older build did not have is entered as often as its callers call it (they have counts by then);
 // its inner counts are estimates. Four rounds serve new procedures that call new procedures, as
 // compilers make them when they inline less.
 //
@@ -27,7 +27,7 @@
 namespace respike {
 namespace {
 
-/// Procedures that compilers link into every program: they do not tell programs apart.
+/// Procedures that compilers link into every program: they do not distinguish programs.
 constexpr std::string_view kOfEveryProgram[] = {"_start",
                                                 "__start",
                                                 "_init",
@@ -38,7 +38,7 @@ constexpr std::string_view kOfEveryProgram[] = {"_start",
                                                 "__libc_csu_fini",
                                                 "register_tm_clones",
                                                 "deregister_tm_clones"};
-/// Every program has a main, too; it counts as evidence only with this confidence.
+/// Every program has a `main`; a pair of them counts as evidence only from this confidence on.
 constexpr double kMainIsAlike = 0.5;
 
 bool is_of_every_program(std::string_view name) {
@@ -46,8 +46,9 @@ bool is_of_every_program(std::string_view name) {
          std::end(kOfEveryProgram);
 }
 
-constexpr uint64_t kEffort = 500'000'000;  // of repair_flow(): seconds; large programs use a tenth
-constexpr int kNewInARow = 4;              // procedures that are new and call each other
+constexpr uint64_t kEffort = 500'000'000;  // effort of repair_flow(): takes seconds; large programs
+                                           // use a tenth
+constexpr int kNewInARow = 4;              // longest chain of calls between new procedures
 
 class Matcher {
  public:
@@ -110,7 +111,7 @@ class Matcher {
       evidence_ += executed * carried.confidence();
   }
 
-  /// Carries targets of indirect jumps and calls over, as far as the block that jumps is known.
+  /// Carries targets of indirect jumps and calls over, as far as the jumping block is known.
   void carry_indirect(const ProcedureProfile& old, ProcedureProfile& fresh) const {
     if (old.indirect.empty() || old.signature != fresh.signature) return;
     std::unordered_map<uint32_t, BlockId> calls;  // node -> the block of the node that calls
@@ -146,7 +147,7 @@ class Matcher {
   }
 
   void summarize() {
-    double own = 0;  // executed instructions of procedures that tell programs apart
+    double own = 0;  // executed instructions of procedures that distinguish programs
     std::vector<bool> matched(before_.procedures.size());
     for (const uint32_t old : partner_)
       if (old != kNone) matched[old] = true;

@@ -33,25 +33,25 @@ struct MatchResult {
     return instructions_before == 0 ? 0 : instructions_matched / instructions_before;
   }
   double evidence = 0;  // like `confidence`, but without start-up code, which every program has,
-                        // and without a main that is not alike
-  /// Whether hardly any procedure was matched that tells programs apart.
+                        // and without a `main` that looks different
+  /// Whether hardly any distinguishing procedure was matched.
   bool of_another_program() const { return instructions_before != 0 && evidence < kLeastEvidence; }
   static constexpr double kLeastEvidence = 0.02;
 };
 
 /// Carries the counts of `before` over to the build that `now` describes; counts in `now` are
-/// ignored. The profiles may be of any images, and may hold anything that a profile can. Takes time
-/// close to linear.
+/// ignored. The profiles may be of any images and have any valid contents. Takes close to linear
+/// time.
 MatchResult match_profile(const Profile& before, const Profile& now);
 
 /// The same for a program.
 MatchResult match_profile(const Profile& before, const Program& now);
 
-/// Adds up profiles of one or several builds of an image, counts times weights. Profiles of other
-/// builds than that of the last profile are carried over to that build first; `matches` gets the
-/// results, in order, nullopt where nothing had to be carried over. Throws Error, with the name of
-/// the profile from `names`, for a profile of another program. For ageing pass weights of 0.5 to
-/// the power of age / half-life.
+/// Adds up profiles of one or several builds of an image, counts times weights. Profiles of builds
+/// other than the last profile's are first carried over to that build; `matches` gets the results,
+/// in order, with nullopt where nothing had to be carried over. Throws Error, with the name of the
+/// profile from `names`, for a profile of another program. For ageing pass weights of 0.5 to the
+/// power of age / half-life.
 Profile merge_builds(std::span<const Profile> profiles, std::span<const double> weights,
                      std::span<const std::string> names,
                      std::vector<std::optional<MatchResult>>* matches = nullptr);

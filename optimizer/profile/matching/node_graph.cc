@@ -3,8 +3,8 @@
 // followed through such blocks to the first block that has a node. Example: blocks A and B are node
 // 0, C has no node, D is node 1; of the edges A->B, B->C, C->D the graph has the arc 0->1.
 //
-// Profiles come from files: a block without a node may have several successors or lie on a cycle.
-// Then the graph lacks the arc.
+// Profiles come from files: a block without a node may have several successors or be part of a
+// cycle. Then the graph lacks the arc.
 
 #include "optimizer/profile/matching/node_graph.h"
 
@@ -15,7 +15,7 @@
 namespace respike {
 namespace {
 
-/// Finds the node that a block belongs to or, if it has no node, leads to.
+/// Finds the node that a block belongs to or, if the block has no node, leads to.
 class Resolver {
  public:
   explicit Resolver(const ProcedureProfile& procedure)
@@ -37,7 +37,7 @@ class Resolver {
     for (const BlockId b : path) node_[b] = node;
     return node;
   }
-  /// The only block that a block leads to, or kNone.
+  /// The only successor of a block, or kNone.
   BlockId only_way(BlockId block) const { return only_[block]; }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace respike {
 
-/// Blocks that only jump on have no node, as in the signature (docs/profiles.md). Nodes are
-/// numbered depth-first from the entry, also as in the signature.
+/// Blocks that only jump to the next block have no node, as in the signature (docs/profiles.md).
+/// Nodes are numbered depth-first from the entry, also as in the signature.
 struct NodeGraph {
   struct Arc {
     uint32_t from = kNone, to = kNone;  // nodes
@@ -19,7 +19,7 @@ struct NodeGraph {
     uint64_t count = 0;
   };
   struct Node {
-    BlockId first = kNone;  // of the node's blocks, in the order of execution
+    BlockId first = kNone;  // first block of the node, in the order of execution
     BlockId last = kNone;
     uint32_t away = kNone;     // an edge of the profile that leads to no node: out of the procedure
     uint64_t in = 0, out = 0;  // summed counts of the arcs to and from the node
@@ -43,7 +43,7 @@ struct NodeGraph {
   std::vector<Node> nodes;
   std::vector<Arc> arcs;  // by from
   std::vector<uint32_t> first_arc, into, first_into;
-  std::vector<std::vector<uint32_t>> switches;  // the nodes to which the words of a table lead
+  std::vector<std::vector<uint32_t>> switches;  // by jump table: the nodes to which its words lead
 };
 
 }  // namespace respike

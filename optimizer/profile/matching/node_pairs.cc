@@ -1,25 +1,27 @@
 // Matching the blocks of a changed procedure.
 //
-// The surest pairs come first: two nodes are a pair when their key occurs once in either build. The
-// keys are, in this order: the strict hash of a node with those of its neighbours; the strict hash
-// alone; the loose hash with those of its neighbours; the called procedure, even if the code in
-// front of the call changed. (Calls are strong anchors, since symbols name the callees. Levels and
-// order are those of Ayupov, Panchenko and Pupyrev, "Stale profile matching", CC 2024, section 3.)
+// The most certain pairs come first: two nodes are a pair when their key occurs exactly once in
+// each build. The keys are, in this order: the strict hash of a node with those of its neighbours;
+// only the strict hash; the loose hash with those of its neighbours; the called procedure, even if
+// the code before the call changed. (Calls are strong anchors, since symbols name the callees.
+// Levels and order are those of Ayupov, Panchenko and Pupyrev, "Stale profile matching", CC 2024,
+// section 3.)
 //
-// Behind the strict hashes come the cases of large switches: the n-th words of two tables lead to a
-// pair, whatever the compiler made of the code there, unless other words lead to the same node.
-// Interpreters keep their profile that way when the compiler or its options change:
-// a table of labels (`goto *labels[op]`) and a jump table (`switch (op)`) have the same order.
+// After the strict hashes come the cases of large switches: the n-th words of two tables lead to a
+// pair, however the code there was compiled, unless other words lead to the same node. This keeps
+// the profile of interpreters when the compiler or its options change: a table of labels (`goto
+// *labels[op]`) and a jump table (`switch (op)`) have the same order.
 //
 // Pairs spread to neighbours: among the free successors (and the free predecessors) of both nodes
-// of a pair, nodes with the same loose hash and callee are pairs. That tells repeated code apart,
-// such as the same check of an error after every call. Free nodes are then aligned in the order of
-// their numbers: by the shortest edit script over loose hashes, in which each pair is a token of
-// its own. Last, the only free successors of a pair are a pair (likewise predecessors): changed
-// code at the same place.
+// of a pair, nodes with the same loose hash and callee are pairs. This distinguishes repeated code,
+// such as the same error check after every call. Free nodes are then aligned in the order of their
+// numbers: by the shortest edit script over loose hashes, in which each pair is a token of its own.
+// Last, if both nodes of a pair have exactly one free successor, the two successors are a pair
+// (likewise predecessors): changed code at the same place.
 //
-// Example: A -> B -> C became A -> B' -> C, where A and C kept their hashes, each unique. A and C
-// are pairs by their hashes; B and B' are the only free successors of A and A: a pair `placed`.
+// Example: A -> B -> C became A -> B' -> C; A and C kept their hashes, which are unique. A and C
+// are pairs by their hashes; B and B' are the only free successors of the pair A: a pair of
+// likeness `placed`.
 
 #include "optimizer/profile/matching/node_pairs.h"
 
@@ -35,7 +37,8 @@
 namespace respike {
 namespace {
 
-constexpr size_t kMostNeighbours = 64;  // nodes with more, such as jump tables, spread no pairs
+constexpr size_t kMostNeighbours = 64;  // nodes with more neighbours, such as jump tables, spread
+                                        // no pairs
 
 template <size_t N>
 uint64_t mixed(const std::array<uint64_t, N>& values) {
@@ -110,7 +113,8 @@ class Pairing {
     work_.push_back(now);
   }
 
-  /// Pairs free nodes whose key occurs once among the free nodes of either build; 0 is no key.
+  /// Pairs free nodes whose key occurs exactly once among the free nodes of each build; 0 is no
+  /// key.
   template <typename Key>
   void pair_unique(Key key) {
     struct Place {
@@ -129,7 +133,7 @@ class Pairing {
       if (const uint64_t k = free_now(n) ? key(now_, n) : 0; k != 0)
         if (const auto place = places.find(k); place != places.end())
           place->second.put(place->second.now, n);
-    for (uint32_t n = 0; n < pairs_.size(); ++n) {  // in an order that does not depend on the map
+    for (uint32_t n = 0; n < pairs_.size(); ++n) {  // an order that does not depend on the map
       const uint64_t k = free_now(n) ? key(now_, n) : 0;
       const auto place = k == 0 ? places.end() : places.find(k);
       if (place != places.end() && !place->second.several && place->second.now == n &&
@@ -140,8 +144,8 @@ class Pairing {
 
   using Nodes = std::vector<uint32_t>;
 
-  /// Pairs the cases of switches: of switches of one length, if there are as many in either build,
-  /// in their order; then of the only other switch in either build.
+  /// Pairs the cases of switches: first of switches of equal length, in their order, if both builds
+  /// have as many; then of the only other switch, if each build has one.
   void pair_switches() {
     std::map<size_t, std::pair<std::vector<const Nodes*>, std::vector<const Nodes*>>> by_length;
     for (const Nodes& table : before_.graph.switches)
@@ -160,9 +164,10 @@ class Pairing {
       pair_cases_in_order(*left_before[0], *left_now[0]);
   }
 
-  /// Pairs the cases of switches to which cases were added or taken away: between two cases of the
-  /// same kind of code, as many cases are the same cases; behind the last such case, as many as
-  /// there are. Example: a switch whose last case became one of the default.
+  /// Pairs the cases of switches to which cases were added or from which cases were removed. If two
+  /// cases of the same kind of code have equally many cases between them in both builds, these are
+  /// pairs; so are the cases after the last such case. Example: a switch whose last case became one
+  /// of the default.
   void pair_cases_in_order(const Nodes& before, const Nodes& now) {
     const auto kinds = [](const Side& side, const Nodes& table) {
       std::vector<uint64_t> result;
@@ -215,7 +220,8 @@ class Pairing {
     return result;
   }
 
-  /// Whether the node may be a changed version of the other: as many successors, and calls alike.
+  /// Whether the node may be a changed version of the other: the same number of successors, and
+  /// both or neither call.
   bool may_stand_for(uint32_t before, uint32_t now) const {
     const auto &a = before_.graph.nodes[before], &b = now_.graph.nodes[now];
     return a.calls == b.calls &&
@@ -244,7 +250,7 @@ class Pairing {
     if (left_before == 1 && left_now == 1 && may_stand_for(a, b)) add(a, b);
   }
 
-  /// Pairs neighbours of pairs, and neighbours of these new pairs, and so on.
+  /// Pairs the neighbours of pairs, then the neighbours of these new pairs, and so on.
   void spread(Likeness least) {
     work_.clear();
     for (uint32_t n = 0; n < pairs_.size(); ++n)
@@ -269,7 +275,7 @@ class Pairing {
 
   Side before_, now_;
   std::vector<NodePair> pairs_;  // by node of now_
-  std::vector<uint32_t> taken_;  // by node of before_: its partner
+  std::vector<uint32_t> taken_;  // by node of before_: the node's partner
   std::vector<uint32_t> work_;   // nodes of now_ whose neighbours may be paired
 };
 

@@ -23,15 +23,15 @@ struct NodePair {
   Likeness likeness = Likeness::none;
 };
 
-/// The pairs by node of `now`. `calls_*` give the callee by node, as a number that means the same
-/// procedure in both builds; 0: unknown or no call.
+/// The pairs, indexed by node of `now`. `calls_*` give the callee by node, as a number that means
+/// the same procedure in both builds; 0: unknown or no call.
 std::vector<NodePair> pair_nodes(const NodeGraph& before, std::span<const uint32_t> calls_before,
                                  const NodeGraph& now, std::span<const uint32_t> calls_now);
 
-/// The pairs of procedures with the same signature, whose graphs are the same.
+/// The node pairs of procedures with the same signature, whose graphs are equal.
 std::vector<NodePair> pair_same_nodes(const NodeGraph& before, const NodeGraph& now);
 
-/// The share of nodes that two procedures have in common by loose hashes, in any order: 0 to 1.
+/// The share of nodes that two procedures have in common, by loose hashes and in any order: 0 to 1.
 double likeness_of(const ProcedureProfile& before, const ProcedureProfile& now);
 
 }  // namespace respike

@@ -1,21 +1,24 @@
 // Matching the procedures of two builds.
 //
 // Spike matched lists of signatures in the order of the symbol table by minimum edit distance. Most
-// procedures of two builds have more in common than a signature, so the surest pairs come first:
+// procedures of two builds have more in common than a signature, so the most certain pairs come
+// first:
 //
-// 1. Anchors, in any order: two procedures are a pair when their key occurs once in either build.
-//    Keys are, in this order: name with contents (signature and strict hashes), name, contents,
-//    name without the compiler's suffixes, signature. Contents and signatures count only for
-//    procedures that are large enough to have their own.
+// 1. Anchors, in any order: two procedures are a pair when their key occurs exactly once in each
+//    build. Keys are, in this order: name with contents (signature and strict hashes), name,
+//    contents, name without the compiler's suffixes, signature. Contents and signatures are keys
+//    only for procedures that are large enough to be distinctive.
 // 2. The call graph: the procedures of a pair call the same procedures at the same places. Every
 //    such place is a vote for a pair of callees; pairs that both sides prefer are taken, and vote
-//    in the next round. Votes tell local symbols of one name apart, and find renamed procedures.
+//    in the next round. Votes distinguish local symbols of the same name, and find renamed
+//    procedures.
 // 3. Between neighbouring anchors that are in order: the shortest edit script over names with
 //    signatures, then over signatures.
 // 4. Procedures that share a name: in order.
 // 5. Between anchors: the pairs with the highest likeness_of().
 //
-// Then votes are taken again. A pair with different names is taken only if the code is alike.
+// Then the call graph votes again. A pair with different names is accepted only if its code is
+// similar.
 //
 // Example: `main` calls `read`, which was renamed to `load`; two files have a static `helper`.
 // `main` is an anchor by name; its calls vote for (read, load), and the calls of that pair vote for
@@ -39,10 +42,11 @@ namespace respike {
 namespace {
 
 constexpr double kAlike = 0.5;         // likeness_of() that makes a pair plausible
-constexpr uint32_t kOwnContents = 12;  // instructions of a procedure that looks like no other
-constexpr uint32_t kOwnSignature = 6;  // nodes, likewise
-constexpr size_t kMostCompared = 40;  // procedures between anchors that are compared each with each
-constexpr int kMostRounds = 16;       // of votes
+constexpr uint32_t kOwnContents = 12;  // fewest instructions of a procedure with distinctive
+                                       // contents
+constexpr uint32_t kOwnSignature = 6;  // fewest nodes of a procedure with a distinctive signature
+constexpr size_t kMostCompared = 40;   // procedures between anchors, for comparing all pairs
+constexpr int kMostRounds = 16;        // rounds of votes
 
 uint64_t hash_of(std::string_view text) {
   return hash64({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
@@ -77,7 +81,7 @@ struct Side {
 
   const std::vector<ProcedureProfile>& procedures;
   std::vector<uint64_t> name, source, contents, instructions;
-  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> calls;  // node, callee; by node
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> calls;  // (node, callee), sorted by node
 };
 
 class Pairing {
@@ -108,7 +112,7 @@ class Pairing {
   bool same_signature(uint32_t before, uint32_t now) const {
     return before_.procedures[before].signature == now_.procedures[now].signature;
   }
-  /// Whether names and code allow a pair that votes, order or signature suggest.
+  /// Whether names and code permit a pair that votes, order or signature suggest.
   bool plausible(uint32_t before, uint32_t now) const {
     if (before_.source[before] != 0 && before_.source[before] == now_.source[now]) return true;
     const bool named = before_.source[before] != 0 && now_.source[now] != 0;
@@ -118,11 +122,14 @@ class Pairing {
 
   // ---- anchors ----
 
-  /// Pairs free procedures whose key occurs once in either build. Key: (side, procedure) -> key.
+  /// Pairs free procedures whose key occurs exactly once in each build. Key: (side, procedure) ->
+  /// key.
   template <typename Key>
   void pair_unique(Key key) {
-    std::unordered_map<uint64_t, std::pair<uint32_t, uint32_t>> found;  // how often in either build
-    std::unordered_map<uint64_t, uint32_t> place;                       // in the older build
+    std::unordered_map<uint64_t, std::pair<uint32_t, uint32_t>> found;  // how often the key occurs
+                                                                        // in each build
+    std::unordered_map<uint64_t, uint32_t> place;                       // the procedure in the
+                                                                        // older build
     for (uint32_t p = 0; p < before_.size(); ++p)
       if (const uint64_t k = free_before(p) ? key(before_, p) : 0; k != 0) {
         ++found[k].first;
@@ -162,8 +169,9 @@ class Pairing {
 
   using Votes = std::map<std::pair<uint32_t, uint32_t>, uint32_t>;  // before, now -> how many
 
-  /// Votes for the callees that the procedures of a pair call at the same place. That is the same
-  /// node where the graphs are the same, else the same position between calls of paired procedures.
+  /// Votes for the callees that the procedures of a pair call at the same place. The same place is
+  /// the same node if the graphs are equal, else the same position between calls of paired
+  /// procedures.
   void collect_votes(uint32_t before, uint32_t now, Votes& votes) const {
     const auto &a = before_.calls[before], &b = now_.calls[now];
     const auto cast = [&](uint32_t x, uint32_t y) {
@@ -192,7 +200,7 @@ class Pairing {
       Votes votes;
       for (uint32_t p = 0; p < now_.size(); ++p)
         if (!free_now(p)) collect_votes(partner_[p], p, votes);
-      // The partner that each procedure prefers; none where several are equally strong.
+      // The partner that each procedure prefers; none if several are equally strong.
       using Choice = std::pair<uint64_t, uint32_t>;  // strength, procedure
       std::unordered_map<uint32_t, Choice> of_before, of_now;
       const auto choose = [](Choice& choice, uint64_t strength, uint32_t p) {
@@ -221,9 +229,9 @@ class Pairing {
 
   // ---- order ----
 
-  /// The longest list of pairs that is in order on both sides.
+  /// The longest list of pairs that has the same order on both sides.
   std::vector<std::pair<uint32_t, uint32_t>> ordered_anchors() const {
-    std::vector<uint32_t> last;  // of the best list of each length: the procedure of now_
+    std::vector<uint32_t> last;  // for the best list of each length: its last procedure of now_
     std::vector<uint32_t> previous(now_.size(), kNone);
     for (uint32_t p = 0; p < now_.size(); ++p) {
       if (free_now(p)) continue;
@@ -299,7 +307,8 @@ class Pairing {
 
   /// Pairs local symbols of the same name in order: the first with the first, and so on.
   void pair_repeated_names() {
-    std::unordered_map<uint64_t, std::vector<uint32_t>> by_name;  // of before, last first
+    std::unordered_map<uint64_t, std::vector<uint32_t>> by_name;  // procedures of before_, last
+                                                                  // first
     for (uint32_t p = before_.size(); p-- > 0;)
       if (free_before(p) && before_.name[p] != 0) by_name[before_.name[p]].push_back(p);
     for (uint32_t p = 0; p < now_.size(); ++p) {

@@ -8,7 +8,7 @@
 
 namespace respike {
 
-/// By procedure of `now`: its partner in `before`, or kNone. No procedure has two partners.
+/// For each procedure of `now`, its partner in `before`, or kNone. No procedure has two partners.
 std::vector<uint32_t> pair_procedures(const Profile& before, const Profile& now);
 
 }  // namespace respike

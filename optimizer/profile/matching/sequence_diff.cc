@@ -1,15 +1,15 @@
 // Myers' greedy algorithm.
 //
-// In the grid of both sequences a path from the upper left to the lower right corner goes right (an
-// element of `a` is dropped), down (an element of `b` is new) or, where tokens are equal,
+// In the grid of both sequences a path leads from the upper left to the lower right corner. It goes
+// right (an element of `a` is dropped), down (an element of `b` is new) or, where tokens are equal,
 // diagonally. Example: `a` = xyz and `b` = yzw: right (drop x), two diagonals (keep y and z), down
 // (add w). After d steps that are not diagonal, only the farthest point of every diagonal matters;
 // it follows from the farthest points after d - 1 steps. All farthest points are kept, so that the
 // path can be walked back from the end.
 //
 // Time and memory grow with the square of the differences. After kMostDifferences differences the
-// path to the farthest point so far is final, and the search starts anew from that point; every
-// search gets ahead by at least kMostDifferences elements.
+// path to the farthest point so far is final, and the search restarts from that point; every search
+// advances by at least kMostDifferences elements.
 
 #include "optimizer/profile/matching/sequence_diff.h"
 
