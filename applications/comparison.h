@@ -33,12 +33,12 @@ struct ComparedProcedure {
 };
 
 struct ApplicationComparison {
-  std::string program;                             // path
+  std::string program;                           // path
   std::optional<measure::Comparison> modelled;   // where the machine has a model
   std::optional<measure::TimeComparison> timed;  // where it has none
-  std::string why_timed;                           // as measure::model_for() says
-  std::vector<ComparedImage> images;               // most cycles first
-  std::vector<ComparedProcedure> procedures;       // the largest gain first; empty without a model
+  std::string why_timed;                         // as measure::model_for() says
+  std::vector<ComparedImage> images;             // most cycles first
+  std::vector<ComparedProcedure> procedures;     // the largest gain first; empty without a model
 
   /// How else the version behaved differently, a clause; empty: it behaved the same.
   const std::string& difference() const {
