@@ -251,12 +251,17 @@ TEST_F(HabitsTest, PlaceholdersAreReadableInDarkColours) {
   const QPalette dark = dark_colours();
   QPalette light(QColor(239, 240, 241));
   light.setColor(QPalette::PlaceholderText, QColor(0, 0, 0, 128));
+  const auto contrast_of = [](const QLineEdit* line) {
+    const QPalette& palette = line->palette();
+    return contrast(palette.color(QPalette::PlaceholderText), palette.color(QPalette::Base));
+  };
+  // Widgets hear of a palette by events, which a busy machine delivers late.
   const auto look = [&](const char* when) {
-    for (const auto* line : window_->findChildren<QLineEdit*>())
-      EXPECT_GE(contrast(line->palette().color(QPalette::PlaceholderText),
-                         line->palette().color(QPalette::Base)),
-                4.5)
-          << when << line->placeholderText().toStdString();
+    const auto lines = window_->findChildren<QLineEdit*>();
+    wait_for(
+        [&] { return std::ranges::all_of(lines, [&](auto* l) { return contrast_of(l) >= 4.5; }); });
+    for (const auto* line : lines)
+      EXPECT_GE(contrast_of(line), 4.5) << when << line->placeholderText().toStdString();
   };
   for (const QPalette& palette : {dark, light}) {
     QApplication::setPalette(palette);
