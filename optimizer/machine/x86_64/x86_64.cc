@@ -8,6 +8,7 @@
 
 #include "optimizer/machine/machines.h"
 #include "optimizer/machine/x86_64/added.h"
+#include "optimizer/machine/x86_64/imports.h"
 #include "optimizer/machine/x86_64/instruction.h"
 #include "optimizer/machine/x86_64/meaning.h"
 #include "optimizer/machine/x86_64/probes.h"
