@@ -1,5 +1,4 @@
-// Measures how long the analyses of images take, and what they find: a Markdown table, a row per
-// image.
+// Measures the times and results of analyses of images: a Markdown table, a row per image.
 //
 //   bench_analysis [--runs N] IMAGE...
 //

@@ -1,5 +1,5 @@
-// Prints what kind of program a profile shows, as JSON: the numbers behind figures 2 to 6 of the
-// Spike paper (views/characteristics.h).
+// Prints the kind of program that a profile shows, as JSON: the numbers behind figures 2 to 6 of
+// the Spike paper (views/characteristics.h).
 //
 //   bench_characteristics IMAGE PROFILE
 //

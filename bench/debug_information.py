@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What it costs to rewrite debug information, beside `llvm-bolt --update-debug-sections`, and whether it is right.
+"""The cost of rewriting debug information, compared with `llvm-bolt --update-debug-sections`, and whether it is right.
 
   bench/debug_information.py [--bolt llvm-bolt-22] [--only REGEX] [--runs 3] [--inputs FOLDER] > table.md
 

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Edits a share of the functions of C files, as time does, without changing what the program does.
+"""Edits a share of the functions of C files, as time does, without changing the program's behaviour.
 
   bench/edit_source.py --percent N [--seed N] --out DIR FILE.c...
 
-Functions are chosen at random (seeded). Each chosen function gets one to three edits, each behind
-some statement of the function: a statement, a condition that never holds, a condition that always
-holds, or a call of a new function. One function in five is renamed if it is static, and one in five
-moves to another part of the text. Added code works on counters of its own, which nothing else
-reads. The same arguments always give the same files. The script finds functions by their shape (a
-definition starts and ends in the first column), so the files must be laid out as SQLite and Lua
+Functions are chosen at random (seeded). Each chosen function gets one to three edits, each after some statement of the
+function: a statement, a condition that never holds, a condition that always holds, or a call of a new function. One
+function in five is renamed if it is static, and one in five moves to another part of the text. Added code works on
+counters of its own, which nothing else reads. The same arguments always give the same files. The script finds functions
+by their shape (a definition starts and ends in the first column), so the files must be laid out as SQLite and Lua
 are."""
 
 import argparse
@@ -66,7 +65,7 @@ def functions(lines):
 
 
 def places(lines, function):
-    """Numbers of lines that a statement may be put behind."""
+    """Numbers of lines after which a statement may be put."""
     result = []
     for at in range(function.body + 1, function.end):
         line = lines[at]

@@ -38,7 +38,7 @@ class Evaluation:
                 raise measuring.Failure(f"{name}, {layout}, {kind} input: other output")
 
     def _characterize(self, lab, tool, w):
-        """What the program does in its reference run."""
+        """The program's behaviour in its reference run."""
         profile = lab.profile(w.image, w.reference)
         key = measuring.digest(lab.hash_file(w.image), lab.hash_file(profile), lab.hash_file(tool))
         self.characteristics[w.name] = lab.cached(
@@ -76,13 +76,13 @@ class Evaluation:
         return 100 * (ratio - 1)
 
     def share(self, name, chosen=lambda p: True, what="instructions", of=lambda p: True):
-        """How many percent of the instructions executed in procedures that `of` accepts are `what`
-        in procedures that `chosen` accepts, too."""
+        """How many percent of the instructions executed in procedures that `of` accepts are `what` and at the same time
+        in procedures that `chosen` accepts."""
         procedures = [p for p in self.characteristics[name]["procedures"] if of(p)]
         whole = sum(p["instructions"] for p in procedures)
         return 100 * sum(p[what] for p in procedures if chosen(p)) / max(1, whole)
 
-    # ---- what the figures are made of ----
+    # ---- the data of the figures ----
 
     def names(self):
         return [w.name for w in self.workloads]
@@ -108,7 +108,7 @@ class Evaluation:
         """Percentages of prolog and epilog work: stack adjustments, saves, restores."""
         return [self.share(name, what=w) for w in ("adjustments", "saves", "restores")]
 
-    # ---- hot-cold optimization; times are those of the training input ----
+    # ---- hot-cold optimization; times of the training input ----
 
     def coverage(self, name):
         """Percentages of the time in procedures of each category."""

@@ -3,13 +3,13 @@
 //
 //     qemu-x86_64 -plugin .../respike-fetch.so,out=FILE program
 //
-// Idea. QEMU executes translation blocks, straight code without a jump inside. Where a block does
-// not start at the end of the block before, control was transferred there: by a call, a return or
-// another jump, which the last instruction of the block before tells. Blocks that QEMU cut for
-// other reasons follow each other. Each block's lines go through the caches.
+// Idea. QEMU executes translation blocks, straight code without a jump inside. If a block does not
+// start at the end of the block before, control was transferred there: by a call, a return or
+// another jump, as the last instruction of the block before shows. Blocks that QEMU cut for other
+// reasons follow each other. Each block's lines go through the caches.
 //
-// Example: `jne` at the end of block A, to B. Where B does not stand behind A and `jne` jumps, B
-// starts elsewhere: one taken jump. Where `jne` falls through, the next block starts at A's end.
+// Example: `jne` at the end of block A, to B. If B does not follow A and `jne` jumps, B starts
+// elsewhere: one taken jump. If `jne` falls through, the next block starts at A's end.
 //
 // The cache has 32 KB, 8 ways and lines of 64 bytes, the least recently used line goes, nothing is
 // prefetched: what `valgrind --tool=cachegrind --I1=32768,8,64` counts. The TLB has 64 entries for
@@ -41,8 +41,8 @@ struct Block {
   uint64_t start, end;
   uint64_t last;  // address of the last instruction
   uint32_t instructions;
-  Transfer transfer;  // what the last instruction does, if it leaves the block
-  bool always;        // the last instruction is an indirect jump, which also may lead right behind
+  Transfer transfer;  // the effect of the last instruction, if it leaves the block
+  bool always;        // the last instruction is an indirect jump, which may also lead to the next
 };
 
 template <unsigned kSets, unsigned kWays>

@@ -1,8 +1,8 @@
 """The figures of bench/paper: what each figure shows, its message, and how to read it.
 
-Each function takes an evaluation and returns the figure's message, its SVG and the text below, or
-None if the figure would show nothing. Figures have the numbers of the paper's figures. Messages are
-computed from the measurements, so that they stay true."""
+Each function takes an evaluation and returns the figure's message, its SVG and the text below, or None if the figure
+would show nothing. Figures have the numbers of the paper's figures. Messages are computed from the measurements, so
+they stay true."""
 
 import hot_cold_figures
 import measuring

@@ -2,11 +2,10 @@
 """How many instructions does the IA-64 emulator execute in a second?
 Status 1 if there are fewer than --least, 77 if there is no program to measure.
 
-The program is sqlite3 with t.sql of ../shared/ia64 (tests/e2e/ia64_programs.py says where it looks
-for them). The program's counts (--counts) and its disassembly tell how many of its slots are
-no-ops. Emulation of no-ops costs nothing, so they do not count; a long instruction, which takes two
-slots, counts once. Time is processor time, the best of several runs, so that other work on the
-machine matters little. The output of the program must be right."""
+The program is sqlite3 with t.sql of ../shared/ia64 (tests/e2e/ia64_programs.py says where it looks for them). The
+program's counts (--counts) and its disassembly show how many of its slots are no-ops. Emulation of no-ops costs
+nothing, so they do not count; a long instruction, which takes two slots, counts once. Time is processor time, the best
+of several runs, so that other work on the machine matters little. The output of the program must be right."""
 
 import argparse
 import os

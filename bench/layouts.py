@@ -3,9 +3,9 @@
 
   bench/layouts.py [--workloads NAME,...] [--layouts LIST...] [--inputs same,different] [--json]
 
-A layout is a value of `image optimize --layout`, or `default` for what `image optimize` does
-without the option; `+hot-cold` behind a layout adds --hot-cold on. The profile is of the training
-input. `different` runs the reference input with this profile, `same` the training input again.
+A layout is a value of `image optimize --layout`, or `default` for `image optimize` without the option; `+hot-cold`
+after a layout adds --hot-cold on. The profile comes from the training input. `different` runs the reference input with
+this profile, `same` the training input again.
 
 Rows of the original are absolute: millions of instructions, and events per 100 instructions (of the
 instruction TLB per 10,000). Other rows are relative to the original: changes of instructions and

@@ -1,4 +1,4 @@
-"""What the benchmarks do with workloads: collect profiles, lay out images, measure their runs.
+"""The benchmarks' work with workloads: collect profiles, lay out images, measure their runs.
 
 All results are kept in a folder, under names made of content: a measurement has the hashes of the
 image, of the files that its runs read, and of the plugin with the machine model. So only what
@@ -238,7 +238,7 @@ class Lab:
         return output, json.loads(report.read_text())
 
     def measure(self, image, runs):
-        """What the runs cost on the model, summed, and a hash of their outputs."""
+        """The sum of the runs' costs on the model, and a hash of their outputs."""
         total = {}
         for run in runs:
             key = digest(self.hash_file(image), self.key_of_run(run), self.hash_file(self.plugin))

@@ -2,9 +2,9 @@
 """What do layouts gain on programs of Windows NT for Alpha, beside the same programs for Linux?
 
 Inputs are those of workloads.py: a profile of the training input, figures of the reference input, on the model of the
-Alpha 21164. Both builds are of the same sources by the same compiler, linked dynamically, so that the C library is laid
-out in neither: for Linux by gcc, for NT by tests/pe. Figures are of whole processes, with loader and C library; each
-run has to print what the original prints.
+Alpha 21164. Both builds are of the same sources by the same compiler, linked dynamically, so the C library is laid out
+in neither: for Linux by gcc, for NT by tests/pe. Figures are of whole processes, with loader and C library; each run
+has to print the same as the original.
 
     bench/pe_layouts.py            a table
     bench/pe_layouts.py lua        a part of it"""

@@ -6,18 +6,17 @@
   bench/peers.py --speed [--short] [--programs sqlite3,lua] [--pairs 20] [--folder build/speed]
                  [--html FILE] > tables.md
 
-Each tool counts the program's run, lays the program out by that profile, and the output runs the
-same input again. A row says for each tool: whether the output prints what the original prints and
-ends alike ("ok", or what happened; without a profile where the tool could not count); the same after `strip`; how many procedures it left alone; what
-counting costs (processor time of the counted run as a multiple of the original's, where that takes
-at least 0.1 s); seconds, peak memory in MB and size (output / input) of rewriting with the profile,
-seconds being the least of --runs. The two tools take turns. BOLT's options are those that its
-documentation recommends with -instrument.
+Each tool counts the program's run, lays the program out by that profile, and the output runs the same input again. A
+row says for each tool: whether the output prints the same as the original and has the same exit status ("ok", or what
+happened; without a profile if the tool could not count); the same after `strip`; how many procedures the tool left
+alone; the cost of counting (processor time of the counted run as a multiple of the original's, if the original takes at
+least 0.1 s); seconds (the least of --runs), peak memory in MB and size (output / input) of rewriting with the profile.
+The two tools take turns. BOLT's options are those that its documentation recommends with -instrument.
 
-Sources are those that tests/programs fetched; what is not installed (clang, lld, mold, musl-gcc,
-rustc, libraries for static linking) is left out with a line on stderr. --image adds a program that
-was linked with --emit-relocs: it runs with the arguments, and may be repeated. --inputs keeps the
-programs in a folder, and takes those that are there already.
+Sources are those that tests/programs fetched; tools that are not installed (clang, lld, mold, musl-gcc, rustc,
+libraries for static linking) are left out with a line on stderr. --image adds a program that was linked with
+--emit-relocs: it runs with the arguments, and may be repeated. --inputs keeps the programs in a folder, and reuses
+programs that are already there.
 
 --speed prints what layouts gain instead, by speed.py: counts and processor time of the reference
 inputs (--short: of a fifth of them) with all tools, modelled cycles of a fifth; then what profiles of
@@ -46,7 +45,7 @@ SHORTEST = 0.1  # seconds of processor time, below which the cost of counting sa
 LAYOUT = ("-reorder-blocks=ext-tsp", "-reorder-functions=cdsort", "-split-functions", "-split-all-cold")
 PIE, FIXED = ("-fPIE", "-pie"), ("-fno-pie", "-no-pie")
 STATIC, STATIC_PIE = ("-fno-pie", "-static"), ("-fPIE", "-static-pie")
-LIBRARIES = {  # programs with much assembly: the library, and what the program includes
+LIBRARIES = {  # programs with much assembly: the library, and the program's includes
     "openssl": ("crypto", "openssl/evp.h"),
     "gmp": ("gmp", "gmp.h"),
     "libgcrypt": ("gcrypt", "gcrypt.h"),
@@ -58,7 +57,7 @@ MORE_LIBRARIES = {"libgcrypt": ("-lgpg-error",), "x264": ("-lm", "-lpthread")}
 
 @dataclasses.dataclass
 class Outcome:
-    """A finished process: what it printed, how it ended, seconds, processor seconds, peak MB."""
+    """A finished process: its output, how it ended, seconds, processor seconds, peak MB."""
 
     output: bytes
     status: int

@@ -90,7 +90,7 @@ class Builds:
         return self.images[variant]
 
     def of_release(self, release):
-        """The shells, which the bundled sources lack, are those of the present release."""
+        """The shells, which the bundled sources lack, come from the present release."""
         top = crate(self.folder, release)
         if self.name == "lua":
             present = [p for p in sorted(top.glob("*.c")) if p.name not in ("luac.c", "ltests.c")]
@@ -98,7 +98,7 @@ class Builds:
             return self.add(release, present + main, [*self.flags, f"-I{top}"])
         flags = [f for f in self.flags if not f.startswith("-I")] + [f"-I{top}"]
         shell = next(p for p in self.files if p.name == "shell.c").read_bytes()
-        # In a folder of its own, so that the copy includes the release's header.
+        # In a folder of its own: the copy includes the release's header.
         copy = workloads.write(self.folder / "crates" / "shell" / release / "shell.c", shell)
         return self.add(release, [top / "sqlite3.c", copy], flags)
 

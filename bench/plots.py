@@ -1,8 +1,8 @@
 """The kinds of plots that bench/paper draws: each function takes numbers and returns an SVG's text.
 
-A figure has one message, which stands in the page's heading; so the plots have no titles of their
-own. Colours are those of Okabe and Ito, which colour-blind people can tell apart; a program keeps
-its colour and marker in all figures."""
+A figure has one message, which stands in the page's heading; so the plots have no titles of their own. Colours are
+those of Okabe and Ito, which colour-blind people can distinguish; a program keeps its colour and marker in all
+figures."""
 
 import io
 import re
@@ -47,7 +47,7 @@ def percent(value, sign=False):
 
 
 def _svg(figure, name):
-    """The figure as text; `name` is part of all ids, so that figures in one page do not clash."""
+    """The figure as text; `name` is part of all ids, so figures in one page do not clash."""
     plt.rcParams["svg.hashsalt"] = name
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})

@@ -67,8 +67,8 @@ def make_profile(respike, image, runs, folder):
 
 
 def without_author(image):
-    """An ELF64 image without what names the Respike that wrote it: its build-id is zeroed, and so is the
-    fingerprint, the last text of .note.respike (32 digits behind their number; optimizer/image/provenance.cc)."""
+    """An ELF64 image without the traces of the Respike that wrote it: its build-id is zeroed, and so is the
+    fingerprint, the last text of .note.respike (32 digits after their number; optimizer/image/provenance.cc)."""
     if image is None or image[:4] != b"\x7fELF":
         return image
     masked = bytearray(image)
@@ -88,7 +88,7 @@ def without_author(image):
 
 
 def outcome(respike, command, image, folder):
-    """All that a command leaves behind: its status, its messages, and the file that it writes."""
+    """All results of a command: its status, its messages, and the file that it writes."""
     out = folder / "out"
     out.unlink(missing_ok=True)
     result = run(respike, *command, image, "-o", out, cwd=folder)

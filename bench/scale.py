@@ -3,13 +3,12 @@
 
   bench/scale.py [--respike build/respike] [--runs 3] [--only REGEX] [--plot FILE.svg] > table.md
 
-Two kinds of images, linked with --emit-relocs: copies of SQLite in one program (145 copies have more
-than 128 MB of text), and LLVM's optimizer with code generators for one, for eight and for all
-targets, and with lld, from the static archives of Debian's llvm-22-dev, libpolly-22-dev and
-liblld-22-dev, which are left out where they are not installed. Each is written in its original order and at random, lifted
-again and compared, and the outputs have to do what the original does. A row gives the least wall
-time of the runs and the largest peak of resident memory. Example: `--only copies` takes SQLite
-alone. Needs tests/programs' sources; the largest images need 5 GB of memory."""
+Two kinds of images, linked with --emit-relocs: copies of SQLite in one program (145 copies have more than 128 MB of
+text), and LLVM's optimizer with code generators for one, for eight and for all targets, and with lld, from the static
+archives of Debian's llvm-22-dev, libpolly-22-dev and liblld-22-dev, which are left out if they are not installed. Each
+is written in its original order and at random, lifted again and compared, and the outputs have to behave like the
+original. A row gives the least wall time of the runs and the largest peak of resident memory. Example: `--only copies`
+takes SQLite alone. Needs tests/programs' sources; the largest images need 5 GB of memory."""
 
 import argparse
 import json
@@ -58,7 +57,7 @@ def compiled_sqlite(folder):
 
 
 def copies_of_sqlite(folder, count):
-    """A program of `count` copies, of which three run SQL."""
+    """A program of `count` copies; three of them run SQL."""
     one = compiled_sqlite(folder)
     objects = []
     for number in range(count):

@@ -6,13 +6,12 @@
                  [--html FILE] > table.md
   bench/speed.py --from FILE [--html FILE]
 
-Each tool has counts of the training input; what is measured is the reference input. A row has the
-changes to the original: executed instructions, misses of an instruction cache of 32 KB and 8 ways,
-taken jumps (without calls and returns), misses of an instruction TLB of 64 entries, with --models the
-cycles of `respike measure`, and with --pairs processor time: the images take turns, and the interval
-is of the mean ratio, at 95%. More rows have what Respike's images take against BOLT's. Counts are
-exact, by fetch_plugin.cc under QEMU; cycles are what a model says. Each run has to print what the
-original prints.
+Each tool has counts of the training input; the measured input is the reference input. A row has the changes to the
+original: executed instructions, misses of an instruction cache of 32 KB and 8 ways, taken jumps (without calls and
+returns), misses of an instruction TLB of 64 entries, with --models the cycles of `respike measure`, and with --pairs
+processor time: the images take turns, and the interval is of the mean ratio, at 95%. More rows compare Respike's images
+with BOLT's. Counts are exact, by fetch_plugin.cc under QEMU; cycles come from a model. Each run has to print the same
+as the original.
 
 Tools: bolt (counts by -instrument, options of its documentation), respike, gcc (-fprofile-use, the
 program is compiled again), lld (whole procedures in the order of their heat, linked again). The
@@ -59,7 +58,7 @@ def digest(*parts):
 
 
 class Lab:
-    """Runs images, and keeps what is exact."""
+    """Runs images, and keeps exact results."""
 
     def __init__(self, folder, respike, models=()):
         self.folder, self.respike, self.models = folder, respike, models
@@ -89,7 +88,7 @@ class Lab:
         )
 
     def run(self, image, run):
-        """(what the run prints and how it ends, processor seconds)."""
+        """(the run's output and how it ends, processor seconds)."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = self.execute(image, run)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

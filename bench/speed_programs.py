@@ -1,8 +1,8 @@
 """The programs of speed.py: x86-64 builds, each with a training input and a reference input.
 
-Programs and inputs are those of workloads.py, but as position-independent executables of this
-machine, and with reference inputs that execute 2 to 5 thousand million instructions (short ones: a
-fifth, to tune layouts with). CPython, LLVM and Clang are linked from Debian's static archives."""
+Programs and inputs are those of workloads.py, but as position-independent executables of this machine, and with
+reference inputs that execute 2 to 5 billion instructions (short inputs: a fifth, to tune layouts). CPython, LLVM and
+Clang are linked from Debian's static archives."""
 
 import dataclasses
 import os
@@ -50,7 +50,7 @@ def call(*command):
 
 
 class Maker:
-    """What the functions of workloads.py call to build a program: here, for x86-64."""
+    """The interface that functions of workloads.py call to build a program: here, for x86-64."""
 
     def __init__(self, folder, short=False):
         self.folder, self.short, self.build = folder, short, None
@@ -196,7 +196,7 @@ INTERPRETERS = ("sqlite3", "lua", "cpython", "duktape", "script", "stack_machine
 
 
 def prepare(folder, names=None, short=False):
-    """Builds programs in a folder; those that this machine lacks parts for are named on stderr."""
+    """Builds programs in a folder; programs for which this machine lacks parts are named on stderr."""
     unknown = [name for name in names or () if name not in NAMES]
     if unknown:
         raise SystemExit(f"speed: there is no program {unknown[0]!r}; there are: {', '.join(NAMES)}")

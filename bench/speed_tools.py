@@ -1,5 +1,5 @@
-"""The tools that speed.py compares: each makes an image of a program with a profile of its training
-input, in a folder of its own. What is there already and was made of the same input stays."""
+"""The tools that speed.py compares: each makes an image of a program with a profile of its training input, in a folder
+of its own. Existing images that were made from the same input stay."""
 
 import hashlib
 import pathlib
@@ -25,7 +25,7 @@ def call(*command):
 
 
 def fresh(folder, *made_of):
-    """Empties the folder; False when what is in it was made of the same content."""
+    """Empties the folder; False if its contents were made from the same content."""
     contents = [p.read_bytes() if isinstance(p, pathlib.Path) else str(p).encode() for p in made_of]
     key = hashlib.sha256(b"\0".join(contents)).hexdigest()
     stamp = folder / "made-of"
@@ -48,7 +48,7 @@ def files_of(run):
 
 
 def parts_of(runs):
-    """What makes runs what they are, for fresh()."""
+    """The inputs that determine runs, for fresh()."""
     return [part for run in runs for part in (*map(str, run.args), *files_of(run))]
 
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What the profile of an older build is worth for a newer one on x86-64: Respike and LLVM BOLT.
+"""The worth of an older build's profile for a newer build on x86-64: Respike and LLVM BOLT.
 
   bench/stale_profiles.py [--programs sqlite3,lua] [--changes "-O2 to -O3,gcc to clang"] [--short]
                           [--folder build/speed] [--json FILE] > table.md
 
-Each change has two builds of a program, as in persistence.py, and gcc to clang. The older build runs
-the training input and gives a profile. The newer build is laid out by that profile and by a fresh
-one of its own, by Respike (`image optimize --profile`) and by BOLT (`--infer-stale-profile` on its
-YAML profile). All run the reference input. The table has what the fresh profile gains, in taken
-jumps and in misses of an instruction cache of 32 KB (fetch_plugin.cc), and the share of that gain
-that the older profile keeps. Each run has to print what the newer build as it is prints."""
+Each change has two builds of a program, as in persistence.py, and gcc to clang. The older build runs the training input
+and gives a profile. The newer build is laid out by that profile and by a fresh profile of its own, by Respike
+(`image optimize --profile`) and by BOLT (`--infer-stale-profile` on its YAML profile). All run the reference input. The
+table has the gain of the fresh profile, in taken jumps and in misses of an instruction cache of 32 KB
+(fetch_plugin.cc), and the share of that gain that the older profile keeps. Each run has to print the same as the
+unchanged newer build."""
 
 import argparse
 import dataclasses

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes a runnable synthetic Alpha image of any size, to measure how Respike scales.
 
-The procedures call each other all over the text, branch, switch through jump tables and have unwind
-information. The program calls every procedure once, two calls deep, and prints a checksum, so that
-a rewritten image can be checked, too.
+The procedures call each other all over the text, branch, switch through jump tables and have unwind information. The
+program calls every procedure once, two calls deep, and prints a checksum, by which a rewritten image can also be
+checked.
 
   synthetic-image.py OUT [--instructions 10000000] [--jobs 2]
 

@@ -36,7 +36,7 @@ def build(folder):
 
 
 def run(image, threads):
-    """Processor time and time of a run, in seconds, and what it printed."""
+    """Processor time and time of a run, in seconds, and its output."""
     start = time.monotonic()
     process = subprocess.Popen([image, str(threads)], stdout=subprocess.PIPE)
     output = process.stdout.read()

@@ -3,13 +3,11 @@
 
   bench/workloads.py [--folder DIR] [--workloads NAME,...]     builds them and lists their runs
 
-All are static Alpha executables, -O2, linked with relocations. Sources are Debian's (SQLite, Lua,
-bzip2, zlib, Duktape, the Tiny C Compiler, GNU bc), fetched by scripts/fetch-sources.sh, and our own
-interpreter in C++, workloads/script.cc. A training input is of the same kind of use as the
-reference input, but shares no statement, script or file with it: inputs that a profile has not seen
-show what the profile is worth. bench/README.md describes the programs. Images land in a folder
-(--folder, $RESPIKE_BENCH, default build/benchmarks) and are built again when an input of the build
-changed."""
+All are static Alpha executables, -O2, linked with relocations. Sources are Debian's (SQLite, Lua, bzip2, zlib, Duktape,
+the Tiny C Compiler, GNU bc), fetched by scripts/fetch-sources.sh, and our own interpreter in C++, workloads/script.cc.
+A training input is of the same kind of use as the reference input, but shares no statement, script or file with it:
+inputs that a profile has not seen show the worth of the profile. bench/README.md describes the programs. Images land in
+a folder (--folder, $RESPIKE_BENCH, default build/benchmarks) and are built again when an input of the build changed."""
 
 import argparse
 import bz2
@@ -30,7 +28,7 @@ import measuring  # noqa: E402
 import sql  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("RESPIKE_BENCH", ROOT / "build" / "benchmarks"))
-PACKAGES = ["duktape", "tcc", "bc"]  # besides those of tests/programs
+PACKAGES = ["duktape", "tcc", "bc"]  # in addition to tests/programs
 KINDS = ("training", "reference")
 
 

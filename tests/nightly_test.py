@@ -76,7 +76,7 @@ class Repository:
         return subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def run(self, *arguments):
-        """(status, what it printed, what ran)."""
+        """(status, output, cases that ran)."""
         self.ran()
         process = self.start(*arguments)
         said = process.communicate(timeout=60)[0]
@@ -291,7 +291,7 @@ class CTestTest(unittest.TestCase):
         self.assertIn("unit.database_model_test", [test["name"] for test in parts.ctest_tests(build)])
 
     def test_the_table(self):
-        """Names of cases can be written down, and what parts depend on is there."""
+        """Names of cases can be written down, and the files on which parts depend exist."""
         root = SCRIPTS.parent
         if not (root / ".git").exists():
             self.skipTest("no git")
@@ -338,7 +338,7 @@ class LedgerTest(unittest.TestCase):
         self.assertIn("failed after 1,000 s: a / b |", self.rows()[2][4])
         self.assertEqual(self.ledger.passed("second", "0123456789", names), {"0", "2"})
         self.assertEqual(self.ledger.mean_seconds("second"), 1000)
-        # Another state: what is known of the one before becomes a row.
+        # Another state: the results of the state before become a row.
         self.ledger.note("second", "abcdef0123", names, "0", "passed", 10, "")
         self.assertEqual([row[1:3] for row in self.rows()[1:]], [["0 (1 of 4)", "abcdef0123"], ["2 of 4", "0123456789"]])
         self.assertIn("passed in 2,000 s; did not pass: 1, 3 |", self.rows()[2][4])

@@ -5,11 +5,11 @@
     source_tree.py after LIST               compares, names what tests left, and fails
     source_tree.py ... --working FOLDER     the folder that tests start in; nothing may be left there either
 
-CTest runs the one before all tests and the other one behind them, whichever tests are selected (cmake/source_tree.cmake).
+CTest runs the first before all tests and the second after them, whichever tests are selected (cmake/source_tree.cmake).
 
-A file that is new fails, and so does a file with zero bytes that changed, such as a database: people do not edit
-those. Texts that changed or are gone are named only, since somebody may edit them while tests run. Left out are .git,
-folders of builds (build*, and all with a CMakeCache.txt), and EXPECTED. Git is not needed.
+A file that is new fails, and so does a file with zero bytes that changed, such as a database: people do not edit such
+files. Texts that changed or are gone are only named, since somebody may edit them while tests run. The script leaves
+out .git, folders of builds (build*, and all with a CMakeCache.txt), and EXPECTED. It does not need git.
 
 Example: a program with the input file.sql runs without a working folder of its own, and "second.db is new"."""
 
@@ -30,7 +30,7 @@ def is_left_out(folder, root):
 
 
 def digest(path):
-    """What a file holds, in a few characters; a link is where it leads."""
+    """The contents of a file, in a few characters; for a link, its target."""
     if path.is_symlink():
         return f"link to {os.readlink(path)}"
     if not path.is_file():
@@ -57,7 +57,7 @@ def list_files(root):
 
 
 def compare(before, after, root):
-    """What tests left, and what they or somebody else changed: two lists of sentences."""
+    """Files that tests left, and files that tests or somebody else changed: two lists of sentences."""
     left = [f"{path} is new" for path in sorted(after.keys() - before.keys())]
     changed = [f"{path} is gone" for path in sorted(before.keys() - after.keys())]
     for path in sorted(after.keys() & before.keys()):

@@ -27,7 +27,7 @@ def make_tree(root):
 
 
 def check(change, *expected, passes=False):
-    """What `change` does to a tree is answered by lines that end so, and by the exit status."""
+    """After `change` of a tree, the output has lines with these ends, and the exit status says whether it passes."""
     with tempfile.TemporaryDirectory() as folder:
         root, working, listed = (pathlib.Path(folder) / name for name in ("tree", "working", "list"))
         make_tree(root)

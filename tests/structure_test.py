@@ -23,7 +23,7 @@ MACHINES_ALLOWED = ("optimizer/machine/", "host/", "instrument/runtime/", "tas/r
 PROXY = re.compile(r"\bwhole_?\s*[!=]=\s*nullptr|[!(]\s*(\w+\.)*machine_?(\.|->)whole\s*[)&|]")
 PROXIES_ALLOWED = ("optimizer/machine/", "optimizer/lift/addresses.cc")
 UNWIND = "optimizer/unwind/"
-UNWIND_SHARED = ("unwind.h", "overlaps.h", "state_table.h", "lsda/")  # what every format may use
+UNWIND_SHARED = ("unwind.h", "overlaps.h", "state_table.h", "lsda/")  # headers that every format may use
 ELF_FOLDER = "optimizer/image/elf/"
 ELF = re.compile(r"""\b(SHT|SHF|SHN|PT|PF|DT|DF|STB|STT|STV|STO|ET|EM|EI|NT)_[A-Z0-9]\w*
                      |\bR_(ALPHA|IA64|X86_64|AARCH64)_\w+|\bELF(CLASS|DATA|MAG)\w*|\bElf(32|64)_\w+|\bELF::|<elf\.h>

@@ -20,7 +20,7 @@ static int64_t run(const int64_t* code, int64_t number) {
   static const void* const labels[] = {&&push, &&load,  &&store, &&add,   &&sub,  &&mul,    &&div,   &&mod, &&and,
                                        &&xor,  &&shift, &&less,  &&equal, &&jump, &&unless, &&print, &&stop};
   int64_t stack[64], variables[8] = {number};
-  int64_t* top = stack;  // behind the last value
+  int64_t* top = stack;  // after the last value
   const int64_t* at = code;
 #define NEXT goto* labels[*at++]
   NEXT;

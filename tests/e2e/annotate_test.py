@@ -84,7 +84,7 @@ def check_procedures(setup):
 
 
 def check_outputs(setup):
-    """An output has lines, too, and its counts are those of the profile that fits it."""
+    """An output also has lines, and its counts are the counts of the profile that fits it."""
     output = setup.folder / "rewritten"
     common.respike_ok("image", "optimize", setup.image, "-o", output, "--layout", "random")
     counts = counts_of(setup.annotate(output))

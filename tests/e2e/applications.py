@@ -77,7 +77,7 @@ class UserWorld(World):
 
 
 def split_counted(outcome):
-    """The outcome of `respike exec` without what the attendant says at the end about counted runs, and that."""
+    """The outcome of `respike exec` without the attendant's line about counted runs at the end, and that line."""
     lines = outcome.stderr.splitlines(keepends=True)
     first = len(lines)
     while first and (b" counted\n" in lines[first - 1] or b"was counted: " in lines[first - 1]) and lines[first - 1].startswith(b"respike: "):

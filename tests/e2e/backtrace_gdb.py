@@ -35,7 +35,7 @@ def word_at(address):
 
 
 def is_glue(word):
-    """Unconditional branches, no-ops and loads of gp behind calls, which layouts add and remove."""
+    """Unconditional branches, no-ops and loads of gp after calls, which layouts add and remove."""
     opcode, a, b = word >> 26, word >> 21 & 31, word >> 16 & 31
     if opcode == 0x30 and a == 31:
         return True
@@ -45,7 +45,7 @@ def is_glue(word):
 
 
 def token(word):
-    """What a layout keeps of an instruction: all but branch targets, senses and addresses."""
+    """The parts of an instruction that a layout keeps: all but branch targets, senses and addresses."""
     opcode = word >> 26
     if opcode >= 0x30:
         return word >> 21 & 31 | (0x100 if opcode in (0x30, 0x34) else 0x200)
@@ -85,7 +85,7 @@ def skip_glue(bias):
 
 
 def walk(bias, steps):
-    """Steps over `steps` substantial instructions; returns the digest of what was executed."""
+    """Steps over `steps` substantial instructions; returns the digest of the executed instructions."""
     digest, done = 0, 0
     while done < steps:
         word = word_at(program_counter() - bias)

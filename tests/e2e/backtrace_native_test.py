@@ -3,11 +3,12 @@
 profile of their own run, and instrumented.
 
 gdb stops at the first entries of some procedures, drawn at random, and goes some instructions further, into callees,
-prologues and epilogues (backtrace_native_gdb.py). When these run too seldom, gdb stops at those of all procedures, and
-at last at more than two entries of each. Both images come to the same stops in the same order, since a layout
-keeps what is executed but for unconditional jumps and no-ops. At each stop the call stack by names has to be the same:
-fragments, NAME.frag.N and NAME.cold, count as NAME, aliases as one procedure, and code without a procedure of the
-image (libraries, linkage tables) as "outside". Instrumented images execute more, so they stop at entries only.
+prologues and epilogues (backtrace_native_gdb.py). When these procedures run too seldom, gdb stops at the first entries
+of all procedures, and at last at more than two entries of each. Both images come to the same stops in the same order,
+since a layout keeps the executed instructions, except for unconditional jumps and no-ops. At each stop the call stack
+by names has to be the same: fragments, NAME.frag.N and NAME.cold, count as NAME, aliases as one procedure, and code
+without a procedure of the image (libraries, linkage tables) as "outside". Instrumented images execute more, so they
+stop at entries only.
 
 RESPIKE_STOPS: stops wanted per program and layout (default 12)."""
 

@@ -9,26 +9,23 @@ returns have made of it. The profile of the own run puts stops into hot procedur
 profile, and a profile by which control soon leaves hot procedures, put stops into stubs, clones and
 cold parts.
 
-A stop has to be the same point of the execution in both images, though addresses and instruction
-counts differ. So a stop is the N-th pass through the body of a procedure, and then K substantial
-instructions further. Unconditional branches, no-ops and loads of gp behind calls are not
-substantial, since layouts add and remove them. All other instructions run in the same order in both
-images, with one exception: code that reads descriptions of the image, namely start-up code and the
-C++ unwinder, which walk program headers and frame descriptions.
+A stop has to be the same point of the execution in both images, though addresses and instruction counts differ. So a
+stop is the N-th pass through the body of a procedure, and then K substantial instructions further. Unconditional
+branches, no-ops and loads of gp after calls are not substantial, since layouts add and remove them. All other
+instructions run in the same order in both images, with one exception: code that reads descriptions of the image, namely
+start-up code and the C++ unwinder, which walk program headers and frame descriptions.
 
-The plan comes from logs in which qemu names the procedures of both images as they are entered, from
-main on. Procedures whose entries make the two logs differ belong to the exception and are dropped.
-The rest is the same sequence in both logs, from which stops are drawn at random, spread over the
-execution and over procedures; K reaches into callees, prologues and epilogues. Then gdb-multiarch,
-attached to qemu's stub, walks both images (backtrace_gdb.py) and unwinds by .eh_frame. The symbols
-of each image name the addresses of its frames. Fragments, NAME.frag.N and NAME.cold.frag.N, count as
-NAME, aliases as one procedure, and code outside the image (libc) as "outside". The digests of the executed
-instructions (without branch senses, targets and formed addresses) are compared at each stop, too.
-If they differ, the steps led through the exception and the walk is given up; few walks may end
-so.
+The plan comes from logs in which qemu names the procedures of both images as they are entered, from main on. Procedures
+whose entries make the two logs differ belong to the exception and are dropped. The rest is the same sequence in both
+logs, from which stops are drawn at random, spread over the execution and over procedures; K reaches into callees,
+prologues and epilogues. Then gdb-multiarch, attached to qemu's stub, walks both images (backtrace_gdb.py) and unwinds
+by .eh_frame. The symbols of each image name the addresses of its frames. Fragments, NAME.frag.N and NAME.cold.frag.N,
+count as NAME, aliases as one procedure, and code outside the image (libc) as "outside". The digests of the executed
+instructions (without branch senses, targets and formed addresses) are also compared at each stop. If they differ, the
+steps led through the exception and the walk is given up; few walks may end in this way.
 
-Not all stops that are drawn are reached. So further ones are drawn, in further layouts, until as many are compared as
-are wanted, and until few of the walks were given up."""
+Not all drawn stops are reached. So further stops are drawn, in further layouts, until enough stops are compared and few
+of the walks were given up."""
 
 import array
 import bisect
@@ -280,11 +277,10 @@ def common_log(old, new):
 def draw_stops(log, generator, count, steps_wanted=STEPS, followed=0, preferred=()):
     """[(procedure, passes to ignore, steps)] in the order of the log, with many different procedures.
 
-    Passes are counted from the previous stop, without passes that the steps of that stop may go
-    through, so that every stop is reached. Each pass costs a round trip to gdb, so passes are
-    limited, too, and a stop may come earlier in the execution than it was drawn. If only one of two
-    images executes `followed` more instructions from each stop, these instructions must not lead to
-    the next stop. Half of the stops are in `preferred` procedures, if these ran."""
+    Passes are counted from the previous stop, without passes that the steps of that stop may go through, to reach every
+    stop. Each pass costs a round trip to gdb, so the number of passes is limited, and a stop may come earlier in the
+    execution than it was drawn. If only one of two images executes `followed` more instructions from each stop, these
+    instructions must not lead to the next stop. Half of the stops are in `preferred` procedures, if these ran."""
     places = collections.defaultdict(list)
     for index, name in enumerate(log):
         if len(places[name]) < 400:
@@ -397,7 +393,7 @@ class Tally:
             self.given_up += given_up
 
     def lacks(self):
-        """What is not yet as it has to be, sentences."""
+        """Sentences about conditions that do not hold yet."""
         few = common.is_sampled()
         stops_wanted = STOPS_WANTED // (4 if few else 1)
         complete_wanted = COMPLETE_WANTED // (4 if few else 1)
@@ -465,8 +461,7 @@ def check_program(program, layout, seed, count, scratch, tally):
     generator = random.Random(f"{program.name} {layout} {seed}")
     stops, paths = plan(program, images, generator, folder, **drawing)
     followed = drawing.get("followed", 0)
-    # The original has to leave each stop, too; otherwise the stop would count as a pass of the next
-    # one.
+    # The original also has to leave each stop; otherwise the stop would count as a pass of the next stop.
     expected = walk(program, before, stops, paths[0], folder / "walk1", min(followed, 1))
     actual = walk(program, after, stops[: len(expected)], paths[1], folder / "walk2", followed)
     canonical = aliases(before)

@@ -72,7 +72,7 @@ def check_default():
 
 
 def check_path_of_inputs():
-    """The folder of a file does not show in what a program gets."""
+    """A program does not see the folder of a file."""
     seen = []
     for name in ("a", "a-longer-name"):
         folder = SCRATCH.folder() / name

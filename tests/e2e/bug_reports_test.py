@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Programs written after public bug reports about rewriters, profilers and linkers behave the same when rewritten.
 
-What is common to them is that no rule of the ELF format is enough: data behind the image, code that is found by its
-section, by its alignment or by a branch out of data, tables that other readers understand otherwise. Each is rewritten
-in the original, random, scattered and default order, by the profile of its own run, and again from an output; outputs are
-stripped, and counted; `image verify` has to agree. The sources are tests/programs/bug_reports."""
+They have in common that no rule of the ELF format is enough: data appended to the image, code that is found by its
+section, by its alignment or by a branch out of data, tables that other readers understand differently. Each is
+rewritten in the original, random, scattered and default order, by the profile of its own run, and again from an output;
+outputs are stripped, and counted; `image verify` has to agree. The sources are tests/programs/bug_reports."""
 
 import functools
 import json
@@ -106,7 +106,7 @@ def file_offset(data, address):
     raise AssertionError(f"nothing is at {address:#x}")
 
 
-# --- A: what lies behind the image ----------------------------------------------------------------
+# --- A: data appended to the image ----------------------------------------------------------------
 
 
 def appended(machine, place, scratch):
@@ -139,7 +139,7 @@ def appended(machine, place, scratch):
 
 
 def archive(scratch):
-    """A zip archive behind a program: Python's zipfile finds it by its end."""
+    """A zip archive appended to a program: Python's zipfile finds it by its end."""
     image = compile_image(scratch.folder(), "gcc", ["tagged.c"])
     with zipfile.ZipFile(image, "a") as file:
         file.writestr("inside.txt", "what is inside\n" * 100)
@@ -155,7 +155,7 @@ def archive(scratch):
 
 
 def between(scratch):
-    """What no header describes, and does not lie behind all of them, is left out with a warning."""
+    """Data that no header describes and that does not come after all headers is left out with a warning."""
     image = compile_image(scratch.folder(), "gcc", ["tagged.c"])
     data = bytearray(image.read_bytes())
     (headers,) = struct.unpack_from("<Q", data, 40)
@@ -281,7 +281,7 @@ def tables(scratch):
 
 
 def unknown_table(scratch):
-    """A section that is not loaded and holds addresses, whose name nobody knows, is left out; others stay."""
+    """A section of unknown name that is not loaded and holds addresses is left out; others stay."""
     folder = scratch.folder()
     source = folder / "tables.s"
     source.write_text('.section .new_table,"",@progbits\n.quad main\n.section .plain_text,"",@progbits\n.ascii "kept as it is"\n'
@@ -307,7 +307,7 @@ def formed(scratch):
 
 
 def left_of_ocaml(image):
-    """{name: reason} of the procedures of OCaml that stay, but for those of its runtime."""
+    """{name: reason} of the procedures of OCaml that stay, except the procedures of its runtime."""
     info = json.loads(common.respike_ok("image", "info", image, "--json").stdout)
     left = {entry["name"]: entry["reason"] for kind in ("opaque", "pinned") for entry in info[kind]}
     expect("caml_call_gc" in left and "caml_raise_exn" in left, f"the runtime in assembly moves: {left}")
@@ -373,7 +373,7 @@ def ocaml_judged(scratch):
 
 
 def resumed(scratch):
-    """Code behind a call that never returns does not add to what registers hold at the call."""
+    """Code after a call that never returns does not add to the possible values of registers at the call."""
     image = compile_image(scratch.folder(), "gcc", ["resumed.c", "resumed.S"], "-shared-libgcc", "-lgcc_s")
     left = json.loads(common.respike_ok("image", "info", image, "--json").stdout)["opaque"]
     expect(not left, f"{left}")

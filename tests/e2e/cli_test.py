@@ -157,7 +157,7 @@ def check_skip(program, scratch):
 
 
 def check_nothing_left(program, scratch):
-    """What is chosen by --only and left out by --skip does not move, and a warning says that nothing does."""
+    """A procedure chosen by --only and left out by --skip does not move, and a warning says that nothing moves."""
     options = ["--layout", "random", "--only", "main", "--skip", "main"]
     outcome = common.optimize(program.image, scratch.file("nothing"), *options)
     common.expect(b"nothing moves" in outcome.stderr, f"no warning: {outcome}")
@@ -420,7 +420,7 @@ def check_addresses(program, scratch):
 
 
 def check_left_out(scratch):
-    """All commands that leave opaque code as it is say so if there is much of it."""
+    """All commands that leave opaque code unchanged say so if there is much of it."""
     program = common.find_program("offsets.dynamic")
     (opaque,) = read_info(program.image)["opaque"]
     counting, spool, profile = scratch.file("counting"), scratch.folder(), scratch.file("profile")

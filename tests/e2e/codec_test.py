@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Every code word of every program reads like objdump's text and encodes back to itself.
 
-`respike image disasm IMAGE --objdump` prints `ADDRESS: WORD TEXT` for each word of the executable
-sections, where WORD is encoded again from the decoded instruction. WORD and TEXT must equal those
-of alpha-linux-gnu-objdump."""
+`respike image disasm IMAGE --objdump` prints `ADDRESS: WORD TEXT` for each word of the executable sections, where WORD
+is encoded again from the decoded instruction. WORD and TEXT must be the same as in the output of
+alpha-linux-gnu-objdump."""
 
 import re
 import sys
@@ -50,7 +50,7 @@ def check_image(image):
         by_address = {line.partition(":")[0]: line for line in ours}
         pairs = [f"{line!r}, not {by_address.get(line.partition(':')[0])!r}" for line in wrong[:5]]
         raise common.Failure(f"{len(wrong)} of {len(theirs)} words differ: " + "; ".join(pairs))
-    # objdump prints data in code sections as bytes, but respike has to list these words, too.
+    # objdump prints data in code sections as bytes, but respike also has to list these words.
     common.expect(len(ours) >= len(theirs), f"{len(ours)} words listed, objdump lists {len(theirs)}")
 
 

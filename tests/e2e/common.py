@@ -36,7 +36,7 @@ for _name, _value in os.environ.items():
     if _name.startswith("RESPIKE") and "/" in _value and os.path.exists(_value):
         os.environ[_name] = os.path.abspath(_value)
 
-# Shells let what they start in the background ignore these signals; the programs that tests start must not.
+# Shells make background processes ignore these signals; the programs that tests start must not ignore them.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
@@ -50,7 +50,7 @@ PROGRAM_TIMEOUT = 120.0
 
 
 class Failure(Exception):
-    """Respike does not do what the case expects."""
+    """Respike does not behave as the case expects."""
 
 
 class Skip(Exception):
@@ -253,14 +253,13 @@ def compiler():
 
 
 def emulator():
-    """The words before those of a program of the manifest's machine."""
+    """The words before the command line of a program of the manifest's machine."""
     return [] if is_native() else list(QEMU)
 
 
 def run_program(image, run, libraries=None, timeout=PROGRAM_TIMEOUT, environment=None):
-    """Runs an image of the manifest's machine, Alpha's under qemu and the host's own by itself, in a
-    fresh working folder. `libraries` is a folder or None, `environment` has more variables for the
-    host's own."""
+    """Runs an image of the manifest's machine, Alpha's under qemu and the host's own directly, in a fresh working
+    folder. `libraries` is a folder or None, `environment` has more variables for the host's own."""
     with tempfile.TemporaryDirectory(prefix="respike-run-") as folder:
         if is_native():
             return run_command(
@@ -354,7 +353,7 @@ def describe_difference(expected, actual):
 
 
 def wait_until(condition, problem):
-    """Waits for what happens soon, or later where other programs keep the processors busy."""
+    """Waits for an event that happens soon, or later if other programs keep the processors busy."""
     end = time.monotonic() + TOOL_TIMEOUT
     while not (result := condition()):
         if time.monotonic() > end:
@@ -424,21 +423,21 @@ def argument_parser(doc):
 
 
 def one_of(number, cases):
-    """The share 1/number of the cases, always the same ones: those whose names have the least hashes."""
+    """The share 1/number of the cases, always the same: the cases whose names have the least hashes."""
     by_hash = sorted(cases, key=lambda c: hashlib.sha256(c.name.encode()).digest())
     chosen = {c.name for c in by_hash[: -(-len(cases) // number)]}
     return [c for c in cases if c.name in chosen]
 
 
 def words_of(name):
-    """What a case's name says of the case: "lua.pie random 3" says lua, pie and random; numbers say nothing."""
+    """The words of a case's name: "lua.pie random 3" has lua, pie and random; numbers do not count."""
     return {word for word in re.split(r"[^\w-]+", name) if word and not re.fullmatch(r"-?\d+|0x[0-9a-f]+", word)}
 
 
 def covering(cases, times=1):
-    """Few cases, always the same ones, such that each word of the names occurs in `times` of them, if there are so many.
-    Example: where each of eighty programs runs in twenty layouts, each program, each kind of program and each layout
-    gets its turn, in some thirty cases. Each next case has the most words that are still wanted."""
+    """Few cases, always the same: each word of the names occurs in `times` of them, if there are that many. Example: if
+    each of eighty programs runs in twenty layouts, each program, each kind of program and each layout gets its turn, in
+    about thirty cases. Each next case has the most words that are still wanted."""
     left = collections.Counter(word for case in cases for word in words_of(case.name))
     left = {word: min(number, times) for word, number in left.items()}
     rest = sorted(cases, key=lambda c: hashlib.sha256(c.name.encode()).digest())
@@ -454,13 +453,13 @@ def covering(cases, times=1):
 
 def is_sampled():
     """Whether this run has a part of the cases, as the usual run of all tests has: RESPIKE_COVER=N runs covering(cases,
-    N), RESPIKE_ONE_OF=N one case of N, RESPIKE_WITHOUT=REGEX those whose names it does not match. A test that adds up what
-    its cases saw cannot want as much then."""
+    N), RESPIKE_ONE_OF=N one case of N, RESPIKE_WITHOUT=REGEX the cases whose names it does not match. A test that adds
+    up results of its cases must then expect less."""
     return any(name in os.environ for name in ("RESPIKE_COVER", "RESPIKE_ONE_OF", "RESPIKE_WITHOUT"))
 
 
 def selected(cases, args):
-    """The cases that a run has: those of the user's filter, or else a sample; of these, the share of RESPIKE_SLICE."""
+    """The cases of a run: the cases of the user's filter, or else a sample; of these, the share of RESPIKE_SLICE."""
     cases = [c for c in cases if re.search(args.filter, c.name)]
     if not args.filter:
         times, number, without = map(os.environ.get, ("RESPIKE_COVER", "RESPIKE_ONE_OF", "RESPIKE_WITHOUT"))
@@ -471,8 +470,8 @@ def selected(cases, args):
 
 
 def slices():
-    """N of RESPIKE_SLICE=K/N: so many runs share the cases of a test; a test that adds up what its cases saw cannot want
-    more of one run than a part of that."""
+    """N of RESPIKE_SLICE=K/N: the number of runs that share the cases of a test; a test that adds up results of its
+    cases can expect only a part of them from one run."""
     return int(os.environ.get("RESPIKE_SLICE", "1/1").partition("/")[2])
 
 
@@ -486,7 +485,7 @@ def in_slice(cases):
 
 @contextlib.contextmanager
 def empty_working_folder():
-    """An empty folder to work in: what a program leaves there does no harm."""
+    """An empty folder to work in: files that a program leaves there do no harm."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="respike-working-") as folder:
         os.chmod(folder, 0o755)  # some cases run programs as another user

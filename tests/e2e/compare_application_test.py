@@ -3,8 +3,8 @@
 Itanium (where its compiler is).
 
 An application of a program and a library that holds the hot code. Its versions are replaced in the store by a library
-that computes something else, or more slowly, and the database is told that the file is whole: the verdict must notice.
-Oracles: the sums that the model counted in all, without places, for cycles by image and by procedure."""
+that computes something else, or more slowly, and the database is changed to accept the file as whole: the verdict must
+notice. Oracle for cycles by image and by procedure: the model's total sums, without places."""
 
 import functools
 import json
@@ -139,7 +139,7 @@ class Application:
         return outcome.status, json.loads(outcome.stdout)
 
     def replace_version(self, variant):
-        """Puts another library into the store, in the place of the optimized one."""
+        """Puts another library into the store, in place of the optimized library."""
         connection = sqlite3.connect(self.world.database)
         query = "select derived_image.id, derived_image.content_hash from derived_image join build on build.id = derived_image.build "
         query += "join image on image.id = build.image where kind = 'optimized' and image.path like '%libwork.so'"
@@ -248,7 +248,7 @@ def check_one_image(scratch, kind):
 
 
 def check_broken(scratch, kind):
-    """A version that computes something else is noticed: the version is what runs, and is compared."""
+    """A version that computes something else is noticed: the version itself runs and is compared."""
     app = Application(scratch, kind)
     app.replace_version(1)
     outcome, c = app.compare(app.count)
@@ -312,7 +312,7 @@ def check_same_speed(scratch):
 
 
 def check_varying(scratch, kind):
-    """What the original prints differs from run to run."""
+    """The original's output differs from run to run."""
     app = Application(scratch, kind)
     status, c = until_it_ships(kind, lambda: app.check(app.count, "process", options=["--runs", "4"]))
     expect(status == 0 and c["ship"] and c["compared"] == "exit status", c)
@@ -321,7 +321,7 @@ def check_varying(scratch, kind):
     expect(status == 1 and c["compared"] == "nothing" and "ends otherwise from run to run" in c["verdict"], c)
     status, c = until_it_ships(kind, lambda: app.check(app.count, "address", options=["--runs", "4"]))
     expect(status == 0, c)
-    at_random = kind in ("native", "x86-64")  # on the model the stack lies behind the program
+    at_random = kind in ("native", "x86-64")  # on the model the stack lies after the program
     expect(c["compared"] == ("output at fixed addresses, and exit status" if at_random else "output and exit status"), c)
     app.replace_version(1)
     status, c = app.check(app.count, "address", options=["--runs", "4"])
@@ -410,7 +410,7 @@ def check_problems(scratch):
 
 
 def check_changed(scratch):
-    """A program that was built anew runs as it is: what is left of the optimized version is not what would be shipped."""
+    """A rebuilt program runs unchanged: the rest of the optimized version is not the version to be shipped."""
     app = Application(scratch, "native")
     with open(app.main, "ab") as file:
         file.write(b"another build")

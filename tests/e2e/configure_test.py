@@ -9,7 +9,7 @@ import sys
 import common
 from common import expect
 
-# Where CMake looks for what is optional, and the lines that it prints without it.
+# Where CMake looks for optional packages, and the lines that it prints without them.
 PACKAGES = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("Qt6", "GTest", "benchmark", "zydis")]
 PROGRAMS = [
     *("MPFR_LIBRARY", "GMP_LIBRARY", "RESPIKE_CCACHE_PROGRAM", "RESPIKE_LLD"),
@@ -43,7 +43,7 @@ def check_short_list(scratch):
 
 
 def check_packages(scratch):
-    """The names of the packages are those that the script installs."""
+    """The script installs packages of the same names."""
     script = SCRIPT.read_text()
     for package in {package for packages in LINES for package in packages.split()}:
         expect(re.search(rf"(?<![\w+-]){re.escape(package)}(?![\w+-])", script), f"install-packages.sh knows no {package}")

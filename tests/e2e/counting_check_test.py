@@ -57,7 +57,7 @@ class Counting:
         return struct.unpack_from("<i", self.bytes, self.offset(address))[0]
 
     def verify(self, *changes):
-        """What `verify` says of the image with (offset, bytes) changed; nothing: it agrees."""
+        """The sentence of `verify` about the image with (offset, bytes) changed; nothing: it agrees."""
         damaged = bytearray(self.bytes)
         for offset, new in changes:
             damaged[offset : offset + len(new)] = new
@@ -73,9 +73,9 @@ class Counting:
         expect(re.search(pattern, said), f"{what}: verify says {said.strip() or 'that all is well'!r}")
 
     def expect_swaps_found(self, probes, swap):
-        """No two probes of a procedure may have each other's counters: each way through the procedure passes the probes
-        of just those blocks and edges that are on it. `probes`: anything by address; `swap`: the changes, or nothing if
-        the code of two probes is too different for a swap."""
+        """No two probes of a procedure may have each other's counters: each path through the procedure passes exactly
+        the probes of its own blocks and edges. `probes`: anything by address; `swap`: the changes, or nothing if the
+        code of two probes is too different for a swap."""
         swaps = 0
         for name in dict.fromkeys(name for _, name in probes):
             for one, other in itertools.combinations([probe for probe, of in probes if of == name], 2):
@@ -95,7 +95,8 @@ class X8664(Counting):
         self.probes = [i for i, (_, size, text) in enumerate(self.code) if text.startswith("incq") and size == 7]
 
     def branch_behind(self, index):
-        """The conditional branch behind a probe, a comparison before it, and nothing that depends on its place between."""
+        """The conditional branch after a probe, a comparison before it, and no code between that depends on its
+        place."""
         for i in range(index + 1, len(self.code)):
             text = self.code[i][2]
             if re.match("j[^m]", text):
@@ -158,7 +159,7 @@ def check_x86_64_swaps(counting):
 
 
 def check_alpha_swaps(counting):
-    """Probes in place, as check_alpha() has them, exchange the distances from gp; small ones their numbers."""
+    """Probes in place, as check_alpha() has them, exchange the distances from gp; small probes their numbers."""
     probes = []
     for i, (address, text) in enumerate(counting.code[:-2]):
         is_number = re.match(r"lda\tt\d+,-?\d+$", text) and counting.code[i + 1][1].startswith("bsr")
@@ -257,7 +258,8 @@ def check_x86_64_start(counting):
 
 
 def check_alpha(counting):
-    """Probes of Alpha in place: ldq v,d(b); lda v,1(v); stq v,d(b). Small ones: lda v,number(zero); bsr link,routine."""
+    """Probes of Alpha in place: ldq v,d(b); lda v,1(v); stq v,d(b). Small probes: lda v,number(zero); bsr
+    link,routine."""
     found = small = 0
     for i, (address, text) in enumerate(counting.code[:-3]):
         at = counting.offset(address)

@@ -78,7 +78,7 @@ def source_package(folder, **more):
 
 
 def build(scratch, source, options="", status=0):
-    """Builds the packages; the outcome. What comes out lies in the folder above the source."""
+    """Builds the packages; the outcome. The packages are in the folder above the source."""
     environment = World(scratch).environment | {
         "PERL5LIB": f"{DEBHELPER}/lib", "PATH": f"{DEBHELPER}:{os.environ['PATH']}", "RESPIKE": str(common.RESPIKE),
         "DEB_BUILD_OPTIONS": options, "LC_ALL": "C.UTF-8",
@@ -146,7 +146,7 @@ def check_packages(scratch):
 
 
 def check_debugger(folder):
-    """gdb finds lines by what the -dbgsym packages hold."""
+    """gdb finds lines by the -dbgsym packages."""
     for name, procedure, file in (("usr/bin/prog", "main", "prog.c"), ("usr/lib/libstep.so.1", "step", "step.c")):
         command = ["gdb-multiarch", "-nx", "-batch", "-iex", f"set debug-file-directory {folder}/usr/lib/debug"]
         said = common.run_command([*command, "-ex", f"info line {procedure}", folder / name]).stdout.decode()
@@ -154,7 +154,7 @@ def check_debugger(folder):
 
 
 def check_errors(scratch):
-    """What is wrong with the configuration ends the build, with a sentence."""
+    """A wrong configuration ends the build, with a sentence."""
     need_debhelper()
     for conf, sentence in (
         (None, "there is no debian/respike.conf"),

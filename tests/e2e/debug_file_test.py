@@ -2,8 +2,8 @@
 """Debug information in files of their own: `--debug-file` writes a debug file for the output, in which each instruction
 has the file, the line, the function and the inlined frames of the instruction that it came from; gdb, llvm-symbolizer,
 eu-unstrip and readelf find it by the output's .gnu_debuglink or by its build-id. A file that belongs to another image
-is refused in one sentence. Splitting works after rewriting, too: objcopy takes the debug information of outputs into a
-file of their own. Debug files that dwz has compressed, in which a third file is referred to, are rewritten likewise.
+is refused in one sentence. Splitting also works after rewriting: objcopy takes the debug information of outputs into a
+file of their own. Debug files that dwz has compressed, which refer to a third file, are rewritten in the same way.
 
 Without --debug-file the output does not refer to the old debug file, and one sentence says so."""
 
@@ -21,7 +21,7 @@ OBJCOPY = {"x86_64": "objcopy", "alpha": "alpha-linux-gnu-objcopy"}
 
 
 def tool(*command, cwd=None, status=0):
-    """Runs a tool; returns what it says."""
+    """Runs a tool; returns its output."""
     if shutil.which(str(command[0])) is None:
         raise common.Skip(f"there is no {command[0]}")
     done = common.run_command(command, cwd=cwd)

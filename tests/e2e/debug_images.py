@@ -77,7 +77,7 @@ class Source:
 
 @functools.cache
 def sources():
-    """Programs by name; the real ones only if their sources are there."""
+    """Programs by name; real programs only if their sources are there."""
     text = SOURCES / "inputs" / "heavy.sql"
     own = {name: Source((SOURCES / "c" / f"{name}.c",)) for name in ("switches", "interpreter", "calls", "floats", "kernels")}
     own["strings"] = Source((SOURCES / "c" / "strings.c",), stdin=text)
@@ -85,7 +85,7 @@ def sources():
     own["modern"] = Source((SOURCES / "cxx" / "modern.cc",))
     own["containers"] = Source((SOURCES / "cxx" / "containers.cc",), stdin=text)
     own["variables"] = Source(tuple(SOURCES / "debug" / f"{unit}.c" for unit in ("variables", "variables_more")))
-    own["shared"] = dataclasses.replace(own["variables"], library=True)  # small on Itanium, too, where programs are static
+    own["shared"] = dataclasses.replace(own["variables"], library=True)  # also small on Itanium: programs are static
     own["plugin"] = Source((SOURCES / "shared" / "plugin.cc",), library=True)
     if not REAL.is_dir():
         return own
@@ -291,7 +291,7 @@ def applies(build, layout):
 
 
 class Work:
-    """A build's image, and what several checks need of it."""
+    """A build's image, and data about it that several checks need."""
 
     def __init__(self, build, scratch):
         self.build, self.scratch = build, scratch
@@ -307,7 +307,7 @@ class Work:
 
     @property
     def addresses(self):
-        """Of all instructions, with both slots of Itanium's long ones."""
+        """Of all instructions, with both slots of Itanium's long instructions."""
 
         def make():
             second = {at + 1 for at in self.instructions if at & 15 == 1} if self.build.machine == "ia64" else set()
@@ -351,7 +351,7 @@ class Instruction:
     mnemonic: str
 
 
-# What GNU objdump prints before the mnemonic.
+# The text before the mnemonic in the output of GNU objdump.
 _PREFIXES = re.compile(
     r"^(?:(?:rep|repz|repnz|lock|notrack|bnd|data16|addr32|cs|ds|es|ss|fs|gs|rex(?:\.[WRXB]+)?|xacquire|xrelease) +)+(?=[a-z])"
 )
@@ -481,7 +481,8 @@ class Rewriting:
 
 
 def find(instructions, address):
-    """The instruction at an address; Itanium's long ones have two slots, and objdump lists them at the first."""
+    """The instruction at an address; Itanium's long instructions have two slots, and objdump lists them at the
+    first."""
     return instructions.get(address) or (instructions.get(address - 1) if address & 15 == 2 else None)
 
 

@@ -10,7 +10,7 @@ not complain about an output unless they complain about the input in the same wo
 
 A case of its own proves that wrong information is found: the output gets the debug sections of its input.
 
-RESPIKE_DEBUG_LARGE=1: SQLite, too, and gdb reads all instructions. --layout NAME: this layout only."""
+RESPIKE_DEBUG_LARGE=1: also SQLite, and gdb reads all instructions. --layout NAME: this layout only."""
 
 import bisect
 import collections
@@ -48,8 +48,8 @@ def lines_of_input(work):
 
 
 def compare_lines(rewriting):
-    """Problems of the lines of all instructions. Outputs do not refer to .dwo files, which describe the code before, and so
-    have only lines of their own."""
+    """Problems of the lines of all instructions. Outputs do not refer to .dwo files, which describe the old code, so
+    they have only lines of their own."""
     problems = debug_images.Problems()
     frames_before = rewriting.work.shared("lines", lambda: lines_of_input(rewriting.work))
     pairs = rewriting.pairs()
@@ -82,7 +82,7 @@ def compare_symbols(rewriting):
 
 
 def gdb_of_input(work):
-    """What gdb says of the input, and the addresses whose places it was asked for."""
+    """gdb's answers about the input, and the addresses whose places it was asked for."""
     addresses = sorted(work.instructions)
     chosen = sorted(random.Random(work.build.name).sample(addresses, min(len(addresses), GDB_PLACES)))
     return chosen, debug_readers.gdb_says(work.image, chosen)
@@ -107,7 +107,7 @@ def compare_gdb(rewriting):
             one, other = one[:2], other[:2]
         if one[2:] == other[2:] and lines[old] and (other[:2] == lines[old][0][1:3] or lines[old][0][2] == 0):
             continue
-        # What begins a group of rows at one address is also said of the instructions behind.
+        # A property of the first of several rows at one address also holds for the instructions after it.
         rows = rows_at[max(bisect.bisect_right(row_addresses, new) - GROUPS, 0) : bisect.bisect_right(row_addresses, new)]
         if one[2:] == other[2:] and any(other[1] in lines_there for lines_there in rows):
             continue
@@ -120,7 +120,7 @@ def compare_gdb(rewriting):
         for line in sorted(after[kind] - before[kind]):
             problems.add(f"gdb lists more {kind}", line)
     for line in sorted(after["complaints"] - before["complaints"]):
-        # What hot-cold optimization made stale (optimizer/debug/README.md).
+        # Values that hot-cold optimization made stale (optimizer/debug/README.md).
         if "call_value for DW_TAG_call_site child" in line and work.build.machine == "alpha":
             continue
         problems.add("gdb complains", line)

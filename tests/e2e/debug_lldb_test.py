@@ -3,12 +3,12 @@
 
 Stops are those of debug_stops_test.py: the K-th time that the program comes to an instruction with an origin. LLDB
 finds values that callers know by its own reading of calls (DW_TAG_call_site), so what one debugger shows says nothing
-about the other. At each stop the functions, the lines and the variables of the stack are compared. Of a value that is an
-address only its presence is compared, and so it is with numbers that may be addresses, as variables hold them that are
+about the other. At each stop the functions, the lines and the variables of the stack are compared. For a value that is
+an address, only its presence is compared; the same holds for numbers that may be addresses, as in variables that are
 not initialized yet.
 
-LLDB joins ranges of a function that touch, and reads the first FDE of each. So pieces of a procedure, which have FDEs of
-their own, must not touch.
+LLDB joins ranges of a function that touch, and reads the first FDE of each. So fragments of a procedure, which have
+FDEs of their own, must not touch.
 
 RESPIKE_STOPS: stops per program and layout (default 40)."""
 
@@ -36,8 +36,8 @@ LEAST_ADDRESS = 1 << 20  # larger numbers may be addresses
 
 
 def run(work, image, stops, folder, frames=FRAMES):
-    """[[key, [[function, is inlined, FILE:LINE, {variable: value}]]]], what debug_stops_lldb.py says of a copy of the image in
-    the folder."""
+    """[[key, [[function, is inlined, FILE:LINE, {variable: value}]]]], the result of debug_stops_lldb.py for a copy of
+    the image in the folder."""
     copy, result, source = folder / "image", folder / "result", work.build.source
     shutil.copy(image, copy)
     result.unlink(missing_ok=True)
@@ -56,7 +56,7 @@ def run(work, image, stops, folder, frames=FRAMES):
 
 
 def plan(work):
-    """[(OLD, K)] drawn at random from those that the program comes to."""
+    """[(OLD, K)] drawn at random from the instructions that the program reaches."""
     generator = random.Random(work.build.name)
     olds = sorted(own_instructions(work))
     drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
@@ -66,9 +66,9 @@ def plan(work):
 
 
 def pair_frames(before, after):
-    """Pairs of frames of two stacks; None if they differ. Where a stop is at the first instruction of an inlined function,
-    LLDB may forget functions around it, up to the one that is not inlined, in either program. Of the ways to pair frames,
-    this is one with the fewest other lines and forgotten frames."""
+    """Pairs of frames of two stacks; None if they differ. Where a stop is at the first instruction of an inlined
+    function, LLDB may forget functions around it, up to the function that is not inlined, in either program. Among the
+    ways to pair frames, the result has the fewest other lines and forgotten frames."""
 
     @functools.cache
     def best(i, j):
@@ -99,7 +99,7 @@ def is_leftover(before, after):
 
 def compare_stacks(before, after, lines, where, problems):
     """Compares two stacks; returns how many values there are, and how many are in one of them only. LLDB's line of the
-    innermost frame may also be one of `lines`, those of llvm-symbolizer."""
+    innermost frame may also be one of `lines`, the lines of llvm-symbolizer."""
     counts, pairs = collections.Counter(), pair_frames(before, after)
     if pairs is None:
         names = [[common.procedure_of_piece(frame[0]) for frame in stack] for stack in (before, after)]

@@ -31,7 +31,7 @@ def _frames(text):
 
 def symbolize(image, addresses):
     """For each address a tuple of frames, the innermost first; a frame is a tuple of FIELDS, by debug information alone
-    (DW_AT_name is no symbol's name)."""
+    (DW_AT_name is not the name of a symbol)."""
     with common.Scratch() as own:
         asked = own.file("addresses")
         asked.write_text("".join(f"{address:#x}\n" for address in addresses))
@@ -62,7 +62,7 @@ def is_known(frames):
 
 
 def difference(before, after):
-    """What is different in the frames of an instruction, in a few words."""
+    """The difference in the frames of an instruction, in a few words."""
     if is_known(before) != is_known(after):
         return "is unknown" if is_known(before) else "is known only in the output"
     if len(before) != len(after):
@@ -165,13 +165,13 @@ def sections(data):
     return found
 
 
-CALL_SITES = {0x48: 0x4C, 0x4109: 0x4199}  # DW_TAG_call_site, DW_TAG_GNU_call_site: tags that nobody uses
+CALL_SITES = {0x48: 0x4C, 0x4109: 0x4199}  # DW_TAG_call_site, DW_TAG_GNU_call_site: unused tags
 COMPRESSED = 0x800
 
 
 def hide_call_sites(image, copy):
     """Copies an image, with other tags in the abbreviations of call sites. llvm-dwarfdump --verify loops for ever at a
-    call site inside of a lexical block, since it looks for the block's parent at the same place again."""
+    call site inside a lexical block, since it looks for the block's parent at the same place again."""
     plain = copy.with_name("plain")
     data = bytearray(image.read_bytes())
     if any(flags & COMPRESSED for name, (_, _, flags, _) in sections(data).items() if name.startswith(".debug")):
@@ -220,7 +220,7 @@ UNHELPFUL = "unexpected demangled name"  # of procedures with ranges, where gdb 
 
 
 def gdb_says(image, addresses=()):
-    """What gdb reads: {complaints, functions, variables, types: sets of lines, places: a value for each address}."""
+    """gdb's view: {complaints, functions, variables, types: sets of lines, places: a value for each address}."""
     with common.Scratch() as own:
         job, result = own.file("job"), own.file("result")
         job.write_text(json.dumps({"addresses": list(addresses), "result": str(result)}))
@@ -239,7 +239,7 @@ def gdb_says(image, addresses=()):
 
 
 def why_gdb_ended(text):
-    """What matters of the standard error of a gdb that left no result."""
+    """The relevant part of the standard error of a gdb that left no result."""
     fatal = re.search(r"^(Fatal signal.*|.*internal-error.*|.*invalid pointer.*|.*corrupted.*|gdb\.error: .*)$", text, re.M)
     return fatal[0] if fatal else text.strip()[-500:]
 

@@ -6,12 +6,12 @@ same order with the same attributes. For every instruction with an origin, the p
 lexical blocks around the instruction are those around its origin, and each variable and parameter is at the same place
 there: its location expressions are equal at the instruction's first and last byte (a caller is looked up one byte
 before the return address). Return addresses of call sites, entries of procedures and labels follow the code. This needs
-no run, and so shows the same for all machines.
+no run, so it shows the same for all machines.
 
 With hot-cold optimization a variable may be without a location where its computation has moved; a wrong location is
 still wrong.
 
-RESPIKE_DEBUG_LARGE=1: SQLite, too. --layout NAME: this layout only."""
+RESPIKE_DEBUG_LARGE=1: also SQLite. --layout NAME: this layout only."""
 
 import bisect
 import collections
@@ -32,7 +32,7 @@ MOVED = {
     *("GNU_locviews", "GNU_entry_view", "addr_base", "rnglists_base", "loclists_base", "GNU_ranges_base", "GNU_addr_base"),
     *("call_return_pc", "call_pc", "str_offsets_base", "GNU_pubnames", "pubnames", "static_link", "data_member_location", "use_location"),
 }
-PADDING = re.compile(r"unknown_3d5\d$")  # attributes in the place of others, so that the entries keep their sizes
+PADDING = re.compile(r"unknown_3d5\d$")  # attributes in place of others, to keep the sizes of the entries
 CALL_SITES = ("call_site", "GNU_call_site")
 CALLEES = ("call_origin", "abstract_origin")
 VALUES_AT_CALLS = ("call_value", "call_data_value", "call_target", "GNU_call_site_value", "GNU_call_site_data_value", "GNU_call_site_target")
@@ -88,7 +88,7 @@ class Entry:
 
 def address(text):
     """The address of an attribute: `0x1234` or `indexed (00000001) address = 0x1234`."""
-    text = text.partition(' "')[0]  # without the name of what it refers to
+    text = text.partition(' "')[0]  # without the name of the entry to which it refers
     numbers = re.findall(r"0x([0-9a-f]+)", text.split(" (")[-1] if "indexed" not in text else text.split("=")[-1])
     return int(numbers[0], 16) if numbers else None
 
@@ -226,8 +226,9 @@ class Comparison:
         return self.problems
 
     def callee(self, one, other):
-        """A call of a procedure with several ranges refers to the procedure's entry point: gdb 13 writes behind its memory
-        at a call of a procedure with more than two ranges, and follows no tail call of a procedure with two."""
+        """A call of a procedure with several ranges refers to the procedure's entry point: gdb 13 writes past the end
+        of its memory at a call of a procedure with more than two ranges, and follows no tail call of a procedure with
+        two."""
         name = next((name for name in CALLEES if name in one.attributes), None)
         if name is None:
             return
@@ -269,7 +270,8 @@ class Comparison:
                 self.problems.add(f"attribute {name}", f"{one.describe()}: {left} became {right}")
 
     def normal(self, one, text, of_output):
-        """A text of the entry `one`: references to entries become their numbers, code addresses of the output those of the input."""
+        """A text of the entry `one`: references to entries become their numbers, code addresses of the output become
+        addresses of the input."""
         index = self.index_after if of_output else self.index_before
 
         def code(match):
@@ -305,14 +307,14 @@ class Comparison:
             self.problems.add(what, f"{one.describe()}: {old:#x} became {new:#x}, from {origin if origin is None else hex(origin)}")
 
     def is_place(self, new, old):
-        """Whether the instruction from `old` is at `new`, or behind no-ops in the bundle there."""
+        """Whether the instruction from `old` is at `new`, or after no-ops in the bundle there."""
         return any(
             place == new or (new < place < (new & -self.group) + self.group and not any(at in self.rewriting.origins for at in range(new, place)))
             for place in self.moved[old]
         )
 
     def is_next(self, old, new):
-        """Whether hot-cold optimization moved what was between `old` and the origin of `new` to other places."""
+        """Whether hot-cold optimization moved the code between `old` and the origin of `new` to other places."""
         origin = self.rewriting.origins.get(new, 0)
         between = [address for address in self.moved if old <= address < origin]
         return origin > old and all(new - place != origin - address for address in between for place in self.moved[address])

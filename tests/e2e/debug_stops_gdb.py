@@ -22,9 +22,9 @@ SETTINGS = (
     *("print static-members off", "print frame-arguments all", "breakpoint always-inserted on"),
 )
 
-# On Alpha gdb takes a stop behind a software breakpoint for a stop at it.
+# On Alpha gdb takes a stop after a software breakpoint for a stop at it.
 KIND = gdb.BP_HARDWARE_BREAKPOINT if JOB["socket"] else gdb.BP_BREAKPOINT
-HEAP = 0x130000000  # behind all images, where the heap starts
+HEAP = 0x130000000  # after all images, where the heap starts
 # Of the system call `brk`: the instruction, and its registers, with None for the argument.
 CALLS = {
     "x86_64": (b"\x0f\x05", {"rax": 12, "rdi": None, "rcx": 0, "r11": 0, "pc": 0}),
@@ -49,7 +49,7 @@ def read_bias():
 
 
 def find_instruction(code, start):
-    """The address of such an instruction behind `start`: the program starts in the dynamic linker or in its own code."""
+    """The address of such an instruction after `start`: the program starts in the dynamic linker or in its own code."""
     size = 1 << 12
     for block in range(start & -size, start + (1 << 24), size):
         at = gdb.selected_inferior().read_memory(block, size).tobytes().find(code)
@@ -93,7 +93,7 @@ class Stop(gdb.Breakpoint):
 
 
 def places_of_variables():
-    """[[frame, name, address]] of what is in memory."""
+    """[[frame, name, address]] of variables in memory."""
     found, frame = [], gdb.newest_frame()
     for level in range(JOB["frames"]):
         if frame is None:
@@ -119,7 +119,7 @@ def places_of_variables():
 
 
 def tail_calls():
-    """Levels of frames of which nothing is left but that a tail call left them: gdb finds these by the callees of calls."""
+    """Levels of frames that a tail call left and removed: gdb finds these frames by the callees of calls."""
     frame, found = gdb.newest_frame(), []
     for level in range(JOB["frames"]):
         if frame is None:

@@ -3,10 +3,10 @@
 The environment variable DEBUG_JOB names a JSON file with: result; image; arguments and stdin of the program; frames (how
 many are shown, or 0); stops, a list of [key, addresses, passes].
 
-The result is a list of [key, frames] in the order of the run, each when the program comes for the `passes`th time to one
-of the addresses. A frame is [function, whether it is inlined, FILE:LINE, {variable: value}]; a value is null where LLDB
-cannot tell it, and an object that refers to others is shown without these, since addresses differ from program to program. Frames of which
-nothing is left but a tail call are left out."""
+The result is a list of [key, frames] in the order of the run, each when the program comes for the `passes`th time to
+one of the addresses. A frame is [function, whether it is inlined, FILE:LINE, {variable: value}]; a value is null if
+LLDB does not know it, and an object that refers to other objects is shown without them, since addresses differ from
+program to program. Frames that a tail call removed are left out."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def value_of(variable, depth=0):
 def shown_frame(frame):
     line = frame.GetLineEntry()
     variables = {}
-    # Arguments, locals, no statics, only those whose block the program is in.
+    # Arguments and locals, no statics; only variables of blocks around the program counter.
     for variable in frame.GetVariables(True, True, False, True):
         variables[variable.GetName() or "?"] = value_of(variable)
     return [frame.GetFunctionName() or "?", frame.IsInlined(), f"{line.GetFileSpec().GetFilename()}:{line.GetLine()}", variables]

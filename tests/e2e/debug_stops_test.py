@@ -2,18 +2,18 @@
 """At random stops gdb shows the same frames, arguments and variables in rewritten programs as in the originals, and
 breakpoints by line are hit as often.
 
-A stop is the K-th time that the program comes to an instruction; the instructions are drawn from those with an origin
-(debug_images.py), so that both programs stop at the same point of the execution. They have to come to their stops in
+A stop is the K-th time that the program comes to an instruction; the instructions are drawn from instructions with an
+origin (debug_images.py), so both programs stop at the same point of the execution. They have to come to their stops in
 the same order. At each stop the text of `bt -full` is compared, frame by frame: the function, the line, the arguments
-with their values at entry (`x=x@entry`), and all variables of all blocks. Addresses of code in it are those of the input. The
-heap is moved to one place, since images are of different sizes.
+with their values at entry (`x=x@entry`), and all variables of all blocks. Addresses of code in the text become
+addresses of the input. The heap is moved to one place, since images are of different sizes.
 
-For breakpoints, gdb is told FILE:LINE of lines of the program's own sources, and counts hits until the program ends, up
-to MOST_HITS. All statements of a line have to be hit as often as in the original, and so has the breakpoint in the
-original layout. In other layouts gdb may choose another place than in the input. Where a block has several statements of
-a line, as the loop in `for (i = 0; i < n; i++)`, gdb takes the one with the lowest address. And gdb takes code below
-the entry of its procedure for a prologue, and puts the breakpoint at the entry. Such lines are counted, and those that had only a jump that a layout
-removes.
+For breakpoints, gdb gets FILE:LINE of lines of the program's own sources, and counts hits until the program ends, up to
+MOST_HITS. All statements of a line have to be hit as often as in the original, and so has the breakpoint in the
+original layout. In other layouts gdb may choose another place than in the input. If a block has several statements of a
+line, as the loop in `for (i = 0; i < n; i++)`, gdb takes the statement with the lowest address. And gdb takes code
+below the entry of its procedure for a prologue, and puts the breakpoint at the entry. The test counts such lines, and
+lines with only a jump that a layout removes.
 
 Programs of this host run natively, Alpha's under qemu-alpha.
 
@@ -67,7 +67,7 @@ PROGRAMS = {
 
 
 class Image:
-    """An image of a rewriting, and what its addresses are in the input."""
+    """An image of a rewriting, and the addresses of the input for its addresses."""
 
     def __init__(self, rewriting, is_output):
         self.rewriting, self.is_output = rewriting, is_output
@@ -87,8 +87,8 @@ class Image:
         return at >= 0 and address < self.starts[at] + max(self.instructions[self.starts[at]].size, 1)
 
     def origin(self, address):
-        """What a code address is in the input. Inside of an instruction is nothing; such numbers come from registers that
-        hold something else than the variable which gdb shows there."""
+        """The address in the input of a code address. There is none inside an instruction; such numbers come from
+        registers that do not hold the variable that gdb shows there."""
         if address not in self.instructions and address not in self.returns:
             return INSIDE
         if not self.is_output:
@@ -102,7 +102,7 @@ class Image:
         return f"code {self.rewriting.origins.get(address, address):#x}"
 
     def normal(self, text, bias):
-        """A stack's text without what layouts change."""
+        """A stack's text without the parts that layouts change."""
 
         def address(match):
             value = int(match[0], 16)
@@ -122,7 +122,7 @@ class Image:
 
 
 def run(work, image, **wanted):
-    """Runs gdb on a copy of the image; returns what debug_stops_gdb.py says."""
+    """Runs gdb on a copy of the image; returns the result of debug_stops_gdb.py."""
     build, folder = work.build, pathlib.Path(tempfile.mkdtemp(dir=work.scratch.path))  # of one length, since the program sees its path
     copy, result = folder / "image", folder / "result"
     shutil.copy(image.path, copy)
@@ -186,7 +186,7 @@ def own_instructions(work):
 
 
 def plan(work, image):
-    """[(OLD, K)] drawn at random from those that the program comes to."""
+    """[(OLD, K)] drawn at random from the instructions that the program reaches."""
     generator = random.Random(work.build.name)
     olds = sorted(own_instructions(work))
     drawn = sorted(generator.sample(olds, min(len(olds), CANDIDATES * STOPS)))
@@ -251,7 +251,7 @@ def same_places(before, after, pairs):
 
 
 def without_contents(frame):
-    """A frame's line without what is in the structures to which its arguments refer."""
+    """A frame's line without the contents of structures to which its arguments refer."""
     while (shorter := re.sub(r"\{[^{}]*\}", "", frame)) != frame:
         frame = shorter
     return frame
@@ -296,8 +296,8 @@ def is_leftover(before, after):
 
 
 def compare_values(before, after, in_place, where, problems):
-    """Compares {name: value} of one frame; returns how many there are, by kinds. What is `in_place` may have other contents:
-    addresses that earlier calls left in variables that are not initialized yet."""
+    """Compares {name: value} of one frame; returns how many there are, by kinds. Variables `in_place` may have other
+    contents: addresses that earlier calls left in variables that are not initialized yet."""
     counts = collections.Counter()
     for name, value in before.items():
         now = after.get(name, MISSING)
@@ -363,7 +363,7 @@ def check_stops(work, layout, tally):
     problems = debug_images.Problems()
     reached = [[stop[0] for stop in each["stops"]] for each in (first, second)]
     if hot_cold:
-        # What moved to the way into the cold part is executed there only.
+        # Code that moved to the way into the cold part is executed there only.
         moved = set(reached[0]) - set(reached[1])
         common.expect(len(moved) <= most_of(len(reached[0])), f"{len(moved)} of {len(reached[0])} stops were not reached in the output")
         tally.add(moved=len(moved))

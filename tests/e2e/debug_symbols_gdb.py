@@ -1,8 +1,8 @@
 """Runs inside gdb for debug_lines_test.py: what gdb knows about addresses of an image, and all of its names.
 
-The environment variable DEBUG_JOB names a JSON file with: addresses, result. The result has: places, a list
-[file, line, blocks] for each address, where blocks is a text of the procedures and names around the address; functions,
-variables, types: what `info` lists; checks: what maintenance commands complain about."""
+The environment variable DEBUG_JOB names a JSON file with: addresses, result. The result has: places, a list [file,
+line, blocks] for each address, where blocks is a text of the procedures and names around the address; functions,
+variables, types: lists of `info`; checks: complaints of maintenance commands."""
 
 import json
 import os

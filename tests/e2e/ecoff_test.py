@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Static images of Tru64's form (ECOFF) for Alpha: rewritten ones behave like the originals.
 
-No program of Tru64 is at hand: programs are compiled by gcc, linked at Tru64's addresses and converted by `objcopy`
-(tests/ecoff/), and run by `respike-ecoff`. Most are linked with glibc; NAME.dec are linked with a small C library of our
-own, so that all code loads addresses as DEC's compilers did, and binutils can read all relocations.
-RESPIKE_ECOFF: the command, where it is not beside respike. --seeds N (RESPIKE_SEEDS, default 2; 20 with
-RESPIKE_ALL_CASES): random layouts."""
+No program of Tru64 was available: programs are compiled by gcc, linked at Tru64's addresses and converted by `objcopy`
+(tests/ecoff/), and run by `respike-ecoff`. Most are linked with glibc; NAME.dec are linked with a small C library of
+our own: all their code loads addresses as DEC's compilers did, and binutils can read all relocations. RESPIKE_ECOFF:
+the command, if it is not beside respike. --seeds N (RESPIKE_SEEDS, default 2; 20 with RESPIKE_ALL_CASES): random
+layouts."""
 
 import collections
 import json
@@ -39,7 +39,7 @@ FLAGS = {
 # A section has no more than 65,535 relocations: fewer are left where the linker relaxes code.
 RELAXED = ("sqlite3",)
 UNWINDS = ("threads",)
-# Distances between labels, which nobody marked as such: nearly all of it stays, and what runs has no counts.
+# Distances between labels, which are not marked as such: nearly all of this code stays, and it has no counts.
 UNCOUNTED = ("offsets.dec",)
 SLOW = ("kernels.dec", "floats", "switches", "sqlite3")  # every night only
 HEADERS = 104
@@ -109,7 +109,7 @@ class Section(collections.namedtuple("Section", "name address size offset reloca
 
 
 class Image:
-    """What tests look at in an image: by binutils' headers, and without a word of Respike's."""
+    """The parts of an image that tests check: read by binutils' headers, without code of Respike."""
 
     def __init__(self, path):
         self.data = data = path.read_bytes()
@@ -153,7 +153,7 @@ class Image:
 
 
 def check_tables(path, original):
-    """The headers, relocations and symbols of an output against those of the input."""
+    """Compares the headers, relocations and symbols of an output with those of the input."""
     before, after = Image(original), Image(path)
     common.expect(after.kind == before.kind == 0o413, "the kind changed")
     common.expect(after.is_code(after.entry), "the entry is in no code")
@@ -191,7 +191,7 @@ def check_tables(path, original):
 
 
 def objdump(image, *options):
-    """What binutils say, when they have no objection."""
+    """The output of binutils, if they have no objection."""
     outcome = common.run_command(["alpha-linux-gnu-objdump", *options, image])
     common.expect(outcome.status == 0 and not outcome.stderr, f"objdump: {outcome.stderr[-300:].decode()}")
     return outcome.stdout.decode()
@@ -207,7 +207,7 @@ def relocation_kinds(image):
 
 
 def check_original(world, name):
-    """The converted program does what the program for Linux does."""
+    """The converted program behaves like the program for Linux."""
     program = common.find_program(f"{name.removesuffix('.dec')}.static")
     if program is None:
         raise common.Skip("no program for Linux to compare with")
@@ -222,7 +222,7 @@ def check_understood(world, name):
     """Nearly everything is understood, although static procedures have no names."""
     info = json.loads(common.respike_ok("image", "info", "--json", world.image(name)).stdout)
     common.expect(info["format"] == "ECOFF" and info["machine"] == "alpha", str(info)[:200])
-    share = 0.2 if name.endswith(".dec") else 0.03  # what nobody calls is not known to be code
+    share = 0.2 if name.endswith(".dec") else 0.03  # uncalled code is not known to be code
     common.expect(info["opaque_bytes"] <= share * info["text_bytes"], f"{info['opaque_bytes']}: {info['opaque'][:5]}")
 
 
@@ -245,7 +245,7 @@ def check_layout(world, name, options):
 
 
 def check_appended(world):
-    """What lies behind an image stays behind it, at the same place within a page, also of counting outputs."""
+    """Data appended to an image stays after it, at the same place within a page, in counting outputs as well."""
     data = b"PAYLOAD begins here" + bytes(range(256)) * 40 + b"THE ENDS"
     image, output, second, cut = (world.scratch.file(f"{name}.ecoff") for name in ("behind", "first", "second", "cut"))
     plain = world.image("threads").read_bytes()
@@ -284,7 +284,7 @@ def check_second_round(world, name):
 
 
 def check_profile(world, name):
-    """Counts of a run make a layout, which behaves the same; the counting program does, too."""
+    """Counts of a run make a layout, which behaves the same; so does the counting program."""
     original, spool = world.image(name), world.scratch.folder()
     counting, fast, profile = (world.scratch.file(f"{name}.ecoff") for _ in range(3))
     outcome = common.respike_ok("image", "instrument", original, "-o", counting, "--spool", spool)

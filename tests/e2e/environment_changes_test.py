@@ -262,7 +262,7 @@ def check_matched_once(scratch):
     shutil.copy(new, image)
 
     def matches():
-        """The number of carried-over runs, and the rows themselves, which matching makes anew."""
+        """The number of carried-over runs, and the rows themselves, which matching creates again."""
         return rows_of(world.database, "select id, runs from count_set where purpose = 'carried'")
 
     outcome = world.ok("optimize", "app")

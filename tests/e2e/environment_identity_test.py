@@ -274,8 +274,8 @@ def check_folder_link(scratch):
 
 
 def check_broken_link(scratch):
-    """A link that leads nowhere, or to what is no library of the machine, changes nothing until it is
-    right again."""
+    """A link that leads nowhere, or to a file that is not a library of the machine, changes nothing until it is right
+    again."""
     world = World(scratch)
     folder = world.folder / "lib"
     library = build_library(scratch, folder / "libloop.so.1.1", 1)
@@ -302,8 +302,8 @@ def check_broken_link(scratch):
 
 
 def two_spellings(scratch, counters=("shared", "atomic")):
-    """An old database, with an image for each of two spellings of one file, each of which ran, and a
-    run of each that is not merged."""
+    """An old database with an image for each of two spellings of one file; both images ran, and both have a run that is
+    not merged."""
     world = World(scratch)
     image = build_program(scratch, world.folder / "usr" / "bin" / "prog")
     other = world.folder / "bin" / "prog"
@@ -350,8 +350,8 @@ def counted_once(scratch):
 
 
 def check_old_database(scratch):
-    """Two images of one file become one, with the counts of both and those that wait; versions that
-    were made stay; nothing is counted twice."""
+    """Two images of one file become one, with the counts of both and the waiting counts; existing versions stay;
+    nothing is counted twice."""
     expected = counted_once(scratch)
     for counters in (("shared", "atomic"), ("shared", "shared")):
         world, image = two_spellings(scratch, counters)

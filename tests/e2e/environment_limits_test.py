@@ -314,10 +314,10 @@ def check_rights(scratch):
     outcome = world.respike("show", "app", "--json")
     expect(outcome.status == 0, outcome)
     shown = json.loads(outcome.stdout)
-    expect(shown["images"][0]["profile"]["runs"] == 3, shown)  # those with a database that is only read, too
+    expect(shown["images"][0]["profile"]["runs"] == 3, shown)  # including runs with a read-only database
 
 
-# --- What is missing ------------------------------------------------------------------------------
+# --- Missing files --------------------------------------------------------------------------------
 
 
 def check_vanished(scratch):
@@ -585,8 +585,8 @@ def check_inside_a_run(scratch):
 
 
 def check_odd_paths(scratch):
-    """Opened libraries are noted wherever the database is. The dynamic linker and the emulator get
-    paths by environment variables."""
+    """Opened libraries are noted for every place of the database. The dynamic linker and the emulator get paths by
+    environment variables."""
     for name in ("a:b", "a;b", "a,b", "a$ORIGIN", "${LIB}", "ü\n b"):
         world = World(scratch)
         world.database = world.folder / name / "x.db"
@@ -626,8 +626,8 @@ def check_two_names(scratch):
     expect(world.ok("run", "app", link).stdout == b"7\n", "the link leads back")
 
 
-# What pbuilder does, with the host's files in the place of an installed system: sh -c IN_CHROOT sh ROOT OPTION COMMAND...
-# tells on which mount ROOT lies, and whether mounts have changed outside.
+# Works like pbuilder, with the host's files in place of an installed system: sh -c IN_CHROOT sh ROOT OPTION COMMAND...
+# prints on which mount ROOT lies, and whether mounts have changed outside.
 IN_CHROOT = r"""
 umask 022
 root=$1 option=$2; shift 2
@@ -643,8 +643,8 @@ exit $status
 
 
 def check_chroot(scratch):
-    """In a root folder that is no mount, root's commands count and substitute as elsewhere, and nothing changes outside;
-    others are told what to do."""
+    """In a root folder that is not a mount, root's commands count and substitute as elsewhere, and nothing changes
+    outside; others are told what to do."""
     if os.geteuid() != 0:
         raise Skip("only root may chroot")
     world = World(scratch)

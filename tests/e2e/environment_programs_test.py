@@ -176,7 +176,7 @@ def check_another_set(scratch):
 
 
 def check_refused(scratch):
-    """What cannot be registered together."""
+    """Programs that cannot be registered together."""
     world = Suite(scratch)
     first, second, _ = world.programs
     outcome = world.respike("register", first, second)
@@ -203,8 +203,8 @@ def check_refused(scratch):
 
 
 def check_library(scratch):
-    """A library by itself: versions of it are made and exported; it is counted by programs that are
-    registered, too; `run` says that a library is not run."""
+    """A library alone: versions of it are made and exported; registered programs also count it; `run` says that a
+    library is not run."""
     world = Suite(scratch)
     library, program = world.shared, world.programs[0]
     result = world.json("register", library, "--name", "lib")

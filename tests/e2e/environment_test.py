@@ -99,7 +99,7 @@ def libraries_by_loader(program, library_path):
     variables = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_LIBRARY_PATH": str(library_path)}
     if common.is_native():
         text = common.run_command([program], env={**os.environ, **variables}).stdout.decode()
-        text = re.sub(r".*linux-vdso.*\n", "", text)  # is no file
+        text = re.sub(r".*linux-vdso.*\n", "", text)  # is not a file
     else:
         options = [word for name, value in variables.items() for word in ("-E", f"{name}={value}")]
         text = common.run_command([*common.QEMU, *options, program]).stdout.decode()
@@ -532,7 +532,7 @@ def check_terminal(scratch):
     expect(done.returncode == 0 and lines == [f"{image} ...", f"{library} ..."], text)
 
 
-# --- What is wrong --------------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------------
 
 
 def check_problems(scratch):
@@ -625,7 +625,7 @@ def check_absent_databases(scratch):
 
 
 def check_foreign_entries(scratch):
-    """Files in the spool that are no counter files are set aside with one warning."""
+    """Files in the spool that are not counter files are set aside with one warning."""
     world, program = World(scratch), static_program()
     image = world.copy(program.image)
     for step in (["register", image, "--name", "app"], ["instrument", "app"], ["run", "app"]):

@@ -2,9 +2,9 @@
 """The examples keep their promises: one command from sources to faster images, nothing to do the
 second time, and the profile is used again after a change of the sources.
 
-Each example is copied with its surroundings into a scratch folder, and built for Alpha and for the
-host. SQLite's sources are those of the test programs. The simulator says what is faster for Alpha,
-on work that the images were not trained with; for the host there is no model, and times vary."""
+Each example is copied with its surroundings into a scratch folder, and built for Alpha and for the host. SQLite's
+sources are the same as for the test programs. For Alpha, the simulator shows which image is faster, on work that
+differs from the training; for the host there is no model, and times vary."""
 
 import json
 import os

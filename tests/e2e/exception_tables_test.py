@@ -60,7 +60,7 @@ int main(int argc, char**) {
 }
 """
 FORMS = {  # what to replace in the assembler text of a table, the first time or each time
-    "LPStart": ((r"\.byte\s+0xff\b.*", ".byte 0x41\n.uleb128 1", 1), (r"(\.uleb128 \.L\d+-\.LFB\d+)", r"\1-1", 0)),  # 1 byte behind the start
+    "LPStart": ((r"\.byte\s+0xff\b.*", ".byte 0x41\n.uleb128 1", 1), (r"(\.uleb128 \.L\d+-\.LFB\d+)", r"\1-1", 0)),  # 1 byte after the start
     "call sites": ((r"\.byte\s+0x1\b.*", ".byte 0x51", 1),),
 }
 BUILDS = {"pie": [], "fixed": ["-no-pie"], "static": ["-static"], "lld": ["-fuse-ld=lld"]}
@@ -161,7 +161,7 @@ def table_of(image, procedure):
     data = image.read_bytes()
     frames = debug_readers.sections(data)[".eh_frame"]
     tables = debug_readers.sections(data)[".gcc_except_table"]
-    # Behind length, CIE, start and size of the code, and the length of the augmentation: a pointer from its own place.
+    # After length, CIE, start and size of the code, and the length of the augmentation: a pointer from its own place.
     pointer = int(head[1], 16) + 4 + 4 + 4 + 4 + 1
     distance = int.from_bytes(bytes.fromhex(entry[1].replace(" ", ""))[:4], "little", signed=True)
     address = frames[3] + pointer + distance

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A library that is registered by itself runs in its mode in all programs that load it below `respike exec`.
 
-Programs of which Respike knows nothing load the library: linked, by dlopen, from Python. They have to print the same as
-without Respike, every load has to be counted, and who reads the file gets the original."""
+Programs unknown to Respike load the library: linked, by dlopen, from Python. They have to print the same as without
+Respike, every load has to be counted, and readers of the file get the original."""
 
 import shutil
 import subprocess
@@ -117,7 +117,7 @@ def check_native(scratch, user):
         outcome = work.respike("exec", "lib", "--", common.RESPIKE, *command.split(), "./uses")
         expect(outcome.status == 0, f"{outcome}")
     expect(work.runs() == before + 1, "what Respike measures is the original")
-    # A program of an application has its own module, too.
+    # A program of an application also has its own module.
     source = work.folder / "main.c"
     source.write_text((work.folder / "source.c").read_text())
     main = work.folder / "main"

@@ -40,7 +40,7 @@ if ia64_programs.toolchain():
     os.environ.setdefault("QEMU_LD_PREFIX", "/usr/alpha-linux-gnu")
 NATIVE = [kind for kind in KINDS if kind.startswith("native")]
 
-# Prints what it sees of its start, in one line, or its size: versions have other sizes than originals.
+# Prints the facts of its start that it sees, in one line, or its size: versions have other sizes than originals.
 PROGRAM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -180,7 +180,7 @@ cd / && "$OLDPWD/program" then "$OLDPWD/program" another folder
 
 @functools.cache
 def can_intercept():
-    """Whether this system has what `respike exec` needs."""
+    """Whether this system meets the needs of `respike exec`."""
     script = "mount -t binfmt_misc none /proc/sys/fs/binfmt_misc"
     command = ["unshare", "--user", "--mount", "--map-root-user", "sh", "-c", script]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -243,7 +243,7 @@ class Work(World):
         return outcome
 
     def shell(self, text, names="program", shell="sh"):
-        """What a script prints and how it ends; nothing else may be said."""
+        """A script's output and how it ends; there must be no other message."""
         outcome = self.exec(names, shell, "-c", text)
         expect(not outcome.stderr, f"stderr: {outcome.stderr.decode()[:500]}")
         return outcome
@@ -283,7 +283,7 @@ def check_ways(scratch, kind, user, shell):
         own = f"executed {work.program} "
         before = expected.stdout.decode().replace("executed /dev/fd/3/program ", own)
         if kind not in NATIVE:
-            before = before.replace("executed /dev/fd/3 ", own)  # likewise
+            before = before.replace("executed /dev/fd/3 ", own) # the same
         before = before.splitlines()
         after = actual.stdout.decode().splitlines()
         wrong = [pair for pair in zip(before, after) if pair[0] != pair[1]]
@@ -375,7 +375,7 @@ def check_nested(scratch, user):
     seen = {}
     for name, line in zip(names, lines):
         seen.setdefault(name, set()).add(tuple(map(int, line.split())))
-    # What a program of its own sees does not depend on who started it.
+    # The view of a program of its own does not depend on who started it.
     for position, name in enumerate(("one", "two"), 1):
         expect(len(seen[name]) == 1, f"{name} sees {seen[name]}")
         view = list(seen[name])[0]
@@ -456,7 +456,7 @@ def check_counted(scratch, user):
     work.ok("mode", "program", "instrumented")
     outcome = work.exec("program", "./none")
     expect(outcome.status == 125 and work.counted == "", f"{outcome}: {work.counted}")
-    # More runs than are merged at a time, and nobody who reads standard error, or has it.
+    # More runs than are merged at a time, while standard error has no reader, or is closed.
     work.exec("program", "sh", "-c", "for i in $(seq 130); do ./program quiet; done")
     expect(work.counted == "respike: 130 runs of program were counted\n", work.counted)
     command = f"{common.RESPIKE} exec program -- ./program"
@@ -648,7 +648,7 @@ def check_helper(scratch):
 
 
 def check_inside(scratch, user):
-    """Commands of Respike inside of a command: exec, run, show, and what they say of the files."""
+    """Commands of Respike inside a command: exec, run, show, and their output about the files."""
     work = Work(scratch, "native", user)
     work.set_up()
     other = write_program(work.folder, "other", KINDS["native"], "-DOTHER")
@@ -666,7 +666,7 @@ def check_inside(scratch, user):
 
 
 def check_root(scratch):
-    """What root does below exec: chown, and becoming another user, whose starts are substituted, too."""
+    """Root below exec: chown, and becoming another user, whose starts are also substituted."""
     if os.getuid() != 0:
         raise Skip("this needs root")
     work = Work(scratch)

@@ -3,11 +3,11 @@
 fragments of procedures that dynamic symbols name, in shuffled libraries and in programs linked with -rdynamic, for
 x86-64 natively and for Alpha under qemu; in all forms of hash tables and of several linkers.
 
-A procedure calls back from each case of a switch, and each callback asks for the name of the place that it was called
-from. So names come from fragments all over the image. The new symbols are found by address only: dlsym finds what it
-found, linkers link against the output, strip accepts it, and it can be rewritten again.
+A procedure calls back from each case of a switch, and each callback asks for the name of the place from which it was
+called. So names come from fragments all over the image. The new symbols are found by address only: dlsym finds the same
+symbols as before, linkers link against the output, strip accepts it, and it can be rewritten again.
 
-Local symbols of fragments stand behind the file of their procedure in .symtab."""
+Local symbols of fragments follow the file of their procedure in .symtab."""
 
 import re
 import shutil
@@ -117,7 +117,7 @@ def compile_library(machine, folder, flags):
 
 
 def behaviour(machine, program, folder, libraries=True):
-    """What the program prints, without addresses and numbers of fragments; and the names with numbers."""
+    """The program's output, without addresses and numbers of fragments; and the names with numbers."""
     if machine == "alpha":
         command = [*common.QEMU, *(["-E", f"LD_LIBRARY_PATH={folder}"] if libraries else []), program]
         environment = None
@@ -136,7 +136,7 @@ LEAST = {"random": 1, "scatter": 8}  # names of later fragments
 
 
 def compare(machine, expected, program, folder, what, least=1):
-    """The program prints what is expected, and enough names come from later fragments."""
+    """The program has the expected output, and enough names come from later fragments."""
     actual, fragments = behaviour(machine, program, folder)
     for line, other in zip(expected.splitlines(), actual.splitlines()):
         common.expect(line == other, f"{what}: {line!r} became {other!r}")

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """If Respike calls a load of gp needless, the register holds the right gp already.
 
-tests/poison inserts code before every such load that computes gp from the program counter and
-spoils the stack pointer if the register holds another value. This code shares nothing with the
-analysis but the list of loads. The same check before all other loads behind calls must break a
-program whose callees have another gp; otherwise the test would not notice anything. The layout by
-counts drops needless loads from every static program, and `verify` finds no fault.
+tests/poison inserts code before every such load that computes gp from the program counter and spoils the stack pointer
+if the register holds another value. This code shares nothing with the analysis but the list of loads. The same check
+before all other loads after calls must break a program whose callees have another gp; otherwise the test could not
+detect a fault. The layout by counts drops needless loads from every static program, and `verify` finds no fault.
 """
 
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The guard: after the optimized version of a program died of a fault, its original runs.
 
-The program looks into its own file, as which it runs: optimized, it dies of the signal that it is told."""
+The program reads its own file to see which version runs: the optimized version dies of the given signal."""
 
 import json
 import os
@@ -89,7 +89,7 @@ def check_fault(scratch, number):
 
 
 def check_both(scratch):
-    """A program that dies alike in both versions is left alone."""
+    """A program that dies of the same signal in both versions is left alone."""
     work = Work(scratch)
     number = signal.SIGABRT.value
     work.expect_run("optimized", -number, "died of SIGABRT", *GUARD, number, number)
@@ -118,10 +118,10 @@ def check_other_ends(scratch):
     work.expect_run("original", -segv, "", *GUARD, segv, segv)
     work.ok("mode", "program", "instrumented")
     work.ok("instrument", "program")
-    work.expect_run("optimized", 3, "", *GUARD)  # the instrumented image has a note of Respike, too
+    work.expect_run("optimized", 3, "", *GUARD)  # the instrumented image also has a note of Respike
     work.ok("mode", "program", "optimized")
     expect(work.is_guarded(), "the same images")
-    # The profile of the run makes another optimized image, of which nothing is known.
+    # The profile of the run makes another optimized image, about which nothing is known.
     work.ok("optimize", "program")
     expect(not work.is_guarded(), "another image")
     work.expect_run("optimized", 3, "", "run", "program")
@@ -192,7 +192,7 @@ def check_library(scratch):
 
 
 def check_below(scratch):
-    """Commands below which programs are started go by what the guard noted."""
+    """Commands below which programs are started follow the guard's notes."""
     work = Work(scratch)
     segv = signal.SIGSEGV.value
     work.expect_run("optimized", -segv, "SIGSEGV", *GUARD, segv)
@@ -219,7 +219,7 @@ def check_many(scratch):
 
 
 def can_watch():
-    """Whether the kernel tells whoever holds a pidfd how a process ended: Linux 6.15."""
+    """Whether the kernel tells the holder of a pidfd how a process ended: Linux 6.15."""
     return can_intercept() and tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2]) >= (6, 15)
 
 
@@ -252,7 +252,7 @@ def check_watched(scratch, way, link):
 
 
 def check_others(scratch):
-    """What other commands run of the same version is none of a command's business."""
+    """A command does not react to runs of the same version by other commands."""
     work = Work(scratch)
     segv = signal.SIGSEGV.value
     command = [common.RESPIKE, "exec", "program", "--", work.program, "0", "0", "2000"]
@@ -275,7 +275,7 @@ def check_last(scratch):
     outcome = work.respike("export", "program", work.folder / "out")
     expect(outcome.status == 1 and b"it died of SIGSEGV" in outcome.stderr, f"{outcome}")
     work.ok("mode", "program", "optimized", "--again")
-    # One command after another: the next one knows, and what --again wants stays.
+    # One command after another: the next command knows, and the effect of --again stays.
     for _ in range(3):
         statuses = [work.respike("exec", "program", "--", work.program, segv).status for _ in range(2)]
         expect(statuses == [-segv, 3], f"{statuses}")

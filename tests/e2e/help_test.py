@@ -70,7 +70,7 @@ def check_same(scratch):
 
 
 def check_pages(scratch):
-    """Each page renders without a warning, and says in the section NAME what whatis shows."""
+    """Each page renders without a warning, and its section NAME has the text that whatis shows."""
     if not shutil.which("groff"):
         raise Skip("there is no groff")
     folder = scratch.folder() / "pages"
@@ -92,7 +92,7 @@ def check_page(page):
 
 
 def check_file_pages(scratch):
-    """The pages of the database and of profiles say what docs/ says, and lose nothing of it."""
+    """The pages of the database and of profiles say the same as docs/, without losses."""
     if not shutil.which("groff"):
         raise Skip("there is no groff")
     for source, name in (("database", "respike-database"), ("profiles", "respike-profile")):
@@ -111,7 +111,7 @@ def check_file_pages(scratch):
 
 
 def check_names(scratch):
-    """Applications, images and procedures by name; nothing is made, and nothing is said, where there is no database."""
+    """Applications, images and procedures by name; without a database, no file is made and nothing is printed."""
     world = World(scratch)
     expect(completions("run", "", world=world) == ("words", set()) and not world.database.parent.exists(), "a database was made")
     program = world.copy(common.first_program("calls.static", "calls.pie", "calls.dynamic").image, "calls")
@@ -193,7 +193,7 @@ def check_bash(scratch):
 
 
 def check_alone(scratch):
-    """Alone on a terminal, the command says what to do next; without one it is used wrongly."""
+    """On a terminal, `respike` without arguments proposes the next step; without a terminal this is wrong usage."""
     world = World(scratch)
     files = pathlib.Path(f"{world.database}.files")
     outcome = world.respike()
@@ -253,7 +253,7 @@ def check_alone(scratch):
 
 
 def check_hidden(scratch):
-    """What only tests and installers need is in `help --all` alone."""
+    """Options that only tests and installers need are in `help --all` alone."""
     for words, hidden in ((["image", "optimize"], "--address-map"), (["image", "instrument"], "--block-map"), (["image", "disasm"], "--manual-syntax"), ([], "  manual ")):
         short, long = (common.respike_ok("help", *option, *words).stdout.decode() for option in ([], ["--all"]))
         expect(hidden not in short and hidden in long, f"{words}: {long}")

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Hot-cold optimization makes programs execute fewer instructions, never wrong ones.
 
-profiled_test.py rewrites programs by true and false profiles, with hot-cold optimization, which is
-the default. This test rewrites every program of the manifest by profiles in which all blocks are
-hot, and in which all but the first blocks are cold; large programs only with --heavy-seeds above 1.
-Standard output and exit status under qemu-alpha must equal those of the original. With the profile
-of their own run, programs named in SHORTER execute fewer instructions than with the same layout
-alone. Outputs of programs in AGAIN are inputs again.
+profiled_test.py rewrites programs by true and false profiles, with hot-cold optimization, which is the default. This
+test rewrites every program of the manifest by profiles in which all blocks are hot, and in which all but the first
+blocks are cold; large programs only with --heavy-seeds above 1. Standard output and exit status under qemu-alpha must
+be the same as for the original. With the profile of their own run, programs named in SHORTER execute fewer instructions
+than with the same layout alone. Outputs of programs in AGAIN are inputs again.
 
 Seeds: --heavy-seeds N (RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Every bundle of IA-64 programs and libraries reads like objdump's text and encodes back to itself.
 
-`respike image disasm IMAGE --objdump` prints `ADDRESS: BYTES TEXT` for each slot of the executable
-sections, where BYTES are encoded again from the decoded instructions. All columns must equal those
-of ia64-linux-gnu-objdump. readelf checks the listing by symbols and `image info`."""
+`respike image disasm IMAGE --objdump` prints `ADDRESS: BYTES TEXT` for each slot of the executable sections, where
+BYTES are encoded again from the decoded instructions. All columns must be the same as in the output of
+ia64-linux-gnu-objdump. readelf checks the listing by symbols and `image info`."""
 
 import json
 import random

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Instrumented Itanium programs behave like the originals, and their counts equal the emulator's counts.
 
-The oracle counts every slot of the instrumented program's own execution, so that both sides count
-the same run. Programs in assembler from the repository are always tested, other programs if the
-toolchain is there (ia64_programs.py)."""
+The oracle counts every slot of the instrumented program's own execution, so both sides count the same run. Programs in
+assembler from the repository are always tested, other programs if the toolchain is there (ia64_programs.py)."""
 
 import collections
 import functools
@@ -48,7 +47,7 @@ def check_counts(profile, places, counts):
     slots = collections.Counter()
     for part in counts:
         slots.update({address + slot: count for (address, slot), count in part.items()})
-    # A block of no-ops alone takes no room; the code behind it has the same address.
+    # A block of no-ops alone takes no room; the code after it has the same address.
     shared = collections.Counter(places.values())
     wrong, compared = [], 0
     for procedure in profile["procedures"]:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """respike measure and compare on Itanium programs, and the emulator that drives the model.
 
-The oracle of instructions, no-ops and groups: the emulator's own counts say how often each slot
-ran, and objdump says what each slot is. tests/unit/itanium2_*_test.cc test the model itself.
-Freestanding programs are always measured, real programs if they are there (ia64_programs.py)."""
+The oracle of instructions, no-ops and groups: the emulator's own counts say how often each slot ran, and objdump says
+which instruction each slot has. tests/unit/itanium2_*_test.cc test the model itself. Freestanding programs are always
+measured, real programs if they are there (ia64_programs.py)."""
 
 import functools
 import json
@@ -148,7 +148,7 @@ def oracle(program, *arguments, faults=False):
     expect(events["instructions"] == instructions, f"{events['instructions']} instructions, not {instructions}")
     most = nops + (3 if faults else 0)
     expect(nops <= events["nops"] <= most, f"{events['nops']} no-ops, not {nops}")
-    # Groups end at stops and taken branches; often a taken branch has a stop, too.
+    # Groups end at stops and taken branches; often a taken branch also has a stop.
     most = stops + events["taken_branches"] + 1000
     expect(stops <= events["groups"] + 1 <= most, f"{events['groups']} groups, {stops} stops")
 
@@ -209,7 +209,7 @@ def processes():
 
 
 def dynamic():
-    """QEMU_LD_PREFIX names the sysroot for Itanium programs, too."""
+    """QEMU_LD_PREFIX also names the sysroot for Itanium programs."""
     toolchain = ia64_programs.toolchain()
     if toolchain is None:
         raise Skip(ia64_programs.MISSING)

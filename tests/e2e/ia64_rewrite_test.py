@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Rewritten Itanium programs behave like the originals.
 
-Programs are rewritten with --layout original, random, scatter and by estimates, and run under
-respike-ia64: output and exit status must be those of the original. Programs in assembler from the
-repository are always tested; the real programs (sqlite3, lua, C++ with exceptions) and shared
-libraries if the toolchain is there (ia64_programs.py). GNU as checks the packing of bundles, since
-it knows which instructions may not stand in one group: its messages about the output must be those
-about the input.
+Programs are rewritten with --layout original, random, scatter and by estimates, and run under respike-ia64: output and
+exit status must be the same as for the original. Programs in assembler from the repository are always tested; the real
+programs (sqlite3, lua, C++ with exceptions) and shared libraries if the toolchain is there (ia64_programs.py). GNU as
+checks the packing of bundles, since it knows which instructions may not be in one group: its messages about the output
+must be the same as about the input.
 
 RESPIKE_IA64_REWRITE_SEEDS: number of random layouts (default 2; large programs get one)."""
 
@@ -100,7 +99,7 @@ def dynamic(*flags):
 
 
 def again(name):
-    """Outputs are inputs, too."""
+    """Outputs are also inputs."""
     image, folder = real_image(name), scratch.folder()
     expected = emulate(image)
     for number, options in enumerate([("--layout", "random", "--seed", "1"), ("--layout", "scatter", "--seed", "2"), ("--layout", "original")]):
@@ -151,7 +150,7 @@ def far():
         expect(emulate(again).status == 7, "rewritten again")
 
 
-# --- What is written ----------------------------------------------------------------------------------
+# --- Outputs ------------------------------------------------------------------------------------------
 
 
 def report_of(image, output, *options):

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """respike-ia64 runs Itanium programs as the machine would.
 
-Programs of tests/programs/ia64/c, and random programs, are compiled for IA-64 and for the host, at
-several levels: both versions have to print the same and end with the same status. Real programs
-have to print what is expected of them. These tests need the toolchain beside the checkout
-(ia64_programs.py). Freestanding programs, whose assembler files are in the repository, are always
-run, and so are damaged and foreign files.
+Programs of tests/programs/ia64/c, and random programs, are compiled for IA-64 and for the host, at several levels: both
+versions have to print the same and end with the same status. Real programs have to print the expected output. These
+tests need the toolchain beside the checkout (ia64_programs.py). Freestanding programs, whose assembler files are in the
+repository, are always run, and so are damaged and foreign files.
 
 RESPIKE_IA64_SEEDS: number of random programs (default 6)."""
 
@@ -261,8 +260,7 @@ def link_freestanding(name):
 
 
 def freestanding(name, options):
-    """A C source prints what it prints on the host; a test in assembler reports by its status what
-    is wrong."""
+    """A C source prints the same as on the host; a test in assembler reports its fault by its status."""
     outcome = emulate(link_freestanding(name), options=options)
     source = FREESTANDING / f"{name}.c"
     if not source.exists():

@@ -2,16 +2,14 @@
 """Itanium code whose unwind descriptors Respike does not understand stays in place, with its
 descriptors.
 
-A program in assembler has procedures with descriptors for predicates, with another convention, with
-saves that unwinders take for something else, and with handlers. In all layouts, instrumented, and
-rewritten again, these procedures stay, readelf lists the same descriptors for the same addresses,
-everything else moves, and the program does the same; so it is with exception tables that are not
-understood.
+A program in assembler has procedures with descriptors for predicates, with another convention, with saves that
+unwinders take for something else, and with handlers. In all layouts, instrumented, and rewritten again, these
+procedures stay, readelf lists the same descriptors for the same addresses, everything else moves, and the program
+behaves the same. The same holds for exception tables that are not understood.
 
-Unwinders look up return addresses as they are: a call and the bundle behind it must be in one
-region, also if a layout joins what an earlier layout parted. If the symbols of a library move, the
-distance between symbols and names stays, since the dynamic linker takes it for the size of the
-symbols."""
+Unwinders look up return addresses as they are: a call and the bundle after it must be in one region, even if a layout
+joins code that an earlier layout split. If the symbols of a library move, the distance between symbols and names stays,
+since the dynamic linker takes it for the size of the symbols."""
 
 import functools
 import json
@@ -179,8 +177,8 @@ def pads_elsewhere():
 
 
 def unreadable_tables():
-    """An exception table that is not understood may lead to any code of its procedure: table and procedure stay, in
-    further rounds, too, and nothing else does. `image verify` finds changes of the table."""
+    """An exception table that is not understood may lead to any code of its procedure: table and procedure stay, also
+    in further rounds, and nothing else stays. `image verify` finds changes of the table."""
     image = program()
     data = bytearray(image.read_bytes())
     table = bytes([0xFF, 0xFF, 0x01])  # no start of landing pads, no types, call sites as ULEB128

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What a program can notice: the table of docs/environment.md, row by row.
 
-A program prints what it sees of itself and of its surroundings, started by itself and in all the ways of the table's
-columns. A cell says whether the value is the same in both."""
+A program prints what it sees of itself and of its surroundings, started without Respike and in all the ways of the
+table's columns. A cell says whether the value is the same in both."""
 
 import os
 import pathlib
@@ -101,7 +101,7 @@ class Work(applications.World):
         return dict(line.split("\t", 1) for line in lines if line) | self.attached(command)
 
     def attached(self, command):
-        """What gdb finds when it attaches to the program."""
+        """gdb's view when it attaches to the program."""
         process = subprocess.Popen(
             [*self.user, *command, "--wait"], env=self.environment, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -112,7 +112,7 @@ class Work(applications.World):
         return {"a gdb that attaches": f"{detached}, main in the stack: {' main ' in text}, end: {process.returncode}"}
 
     def debugged(self, command, program):
-        """What gdb finds when it starts the program."""
+        """gdb's view when it starts the program."""
         text = self.start([*command, *GDB, program, "--end"], (0, 1)).stdout.decode()
         stops = re.findall(r"^(?:Breakpoint 1,|#\d).* (\w+) \(\)|exited with code (\d+)", text, re.MULTILINE)
         executed = re.findall(r"is executing new program: (.*)", text)

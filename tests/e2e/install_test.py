@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Respike works from where `cmake --install` puts it: in a folder with blanks in its path, moved afterwards, and staged.
 
-Commands are in bin; what they start or load is found in libexec/respike. A program of the host and one for
-Alpha go through register, instrument, run, exec, optimize and measure, one for Itanium through register, run and measure."""
+Commands are in bin; the programs and modules that they start or load are found in libexec/respike. A program of the
+host and a program for Alpha go through register, instrument, run, exec, optimize and measure, a program for Itanium
+through register, run and measure."""
 
 import json
 import os
@@ -83,7 +84,7 @@ def check_work(scratch, kind):
 
 
 def check_staged(scratch):
-    """DESTDIR; what is where."""
+    """DESTDIR; the place of each file."""
     folder = scratch.folder()
     install(folder, "--prefix", "/usr", environment={"DESTDIR": str(folder / "stage")})
     files = {str(f.relative_to(folder / "stage" / "usr")) for f in (folder / "stage" / "usr").rglob("*") if f.is_file()}

@@ -12,8 +12,8 @@ are compared with the oracle (tests/e2e/oracle.py), libraries and libc included:
   because it is instrumented: one more program header, unwind tables of another form, a heap at
   another address.
 
-RESPIKE_COUNTERS=shared|atomic|threads chooses the counters (default: shared); with threads, which
-only programs can have, libraries get atomic ones."""
+RESPIKE_COUNTERS=shared|atomic|threads chooses the counters (default: shared); with threads, which only programs can
+have, libraries get atomic counters."""
 
 import json
 import os
@@ -163,7 +163,7 @@ def check_counts(program, scratch):
                     f"{what}, of {number} blocks in procedures that are not exact: {describe(inexact)}",
                 )
                 if program.threads:
-                    continue  # no two runs are alike
+                    continue  # no two runs are the same
                 exact, _, _ = differences(profile, lambda a: original.images[path].get(a, 0))
                 common.expect(
                     len(exact) <= OTHER_IMAGE * number,

@@ -3,8 +3,8 @@
 The next command works, no run is lost or counted twice, and files under their final names are
 whole.
 
-The program's counts are known: it enters `work` 7 times in each run. So the counts in the database
-are compared with the number of runs that ended; nobody knows how far a killed run came."""
+The program's counts are known: it enters `work` 7 times in each run. So the counts in the database are compared with
+the number of runs that ended; the progress of a killed run is unknown."""
 
 import os
 import pathlib
@@ -39,7 +39,7 @@ _building = threading.Lock()
 
 
 def build_program(scratch):
-    """Links a small program, so that commands spend their time with the database, not with code."""
+    """Links a small program: commands should spend their time with the database, not with code."""
     with _building:
         image = scratch.path / "seven"
         if not image.exists():
@@ -133,7 +133,7 @@ def check_database(world):
 
 
 def check_counts(world):
-    """Counts are those of the runs that ended, and an unknown part of each killed run."""
+    """Counts include all runs that ended, and an unknown part of each killed run."""
     sums = [sum(numbers) for numbers in zip(*world.counts_of_work(), strict=True)]
     if world.killed_runs == 0:
         expect(sums == [n * world.finished for n in world.base], f"{world.finished} runs: {sums}, of one {world.base}")
@@ -181,7 +181,7 @@ def check_exports(world):
 
 
 def check_after(world, again):
-    """After a command was killed, other commands work, and so does the same command once more."""
+    """After a command was killed, other commands work, and the same command works when it is repeated."""
     world.ok("collect")
     world.ok("show", "app")
     check_database(world)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Rewritten programs behave like the originals, whatever the layout of their blocks.
 
-Every program of the manifest is rewritten with --layout original, --layout random for several
-seeds, and --layout scatter (the blocks of one procedure spread over the whole text). Standard
-output and exit status under qemu-alpha must equal those of the original. A program with its own
-shared libraries is run with the libraries rewritten, with the main image rewritten, and with both.
+Every program of the manifest is rewritten with --layout original, --layout random for several seeds, and --layout
+scatter (the blocks of one procedure spread over the whole text). Standard output and exit status under qemu-alpha must
+be the same as for the original. A program with its own shared libraries is run with the libraries rewritten, with the
+main image rewritten, and with both.
 
 Seeds: --seeds N for small programs (environment RESPIKE_SEEDS, default 20), --heavy-seeds N for
 images above HEAVY_BYTES (RESPIKE_HEAVY_SEEDS, default 3); scripts/nightly.sh takes 20 of each."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`respike session`: what commands change, inside or outside, counts from the next start of a program on.
 
-Programs print the size of their own file, which tells versions apart. (`session_test.py` is about programs that
+Programs print the size of their own file, which distinguishes versions. (`session_test.py` is about programs that
 `respike run` starts.)"""
 
 import contextlib
@@ -26,7 +26,7 @@ KILLS = int(os.environ.get("RESPIKE_KILLS", "15"))
 
 
 class Session(Work):
-    """A registered program and another one that is not yet."""
+    """A registered program and another program that is not registered yet."""
 
     def __init__(self, scratch, user):
         super().__init__(scratch, "native", user, prepared=False)
@@ -146,7 +146,7 @@ def check_shell(scratch, user):
 
 
 def check_below_program(scratch, user):
-    """Respike below an intercepted program: a session that cannot be told goes on, and the command says so."""
+    """Respike below an intercepted program: a session that cannot be notified goes on, and the command says so."""
     work = Session(scratch, user)
     outcome = work.session('./program then "$R" mode program original; ./program sizes exe; "$R" mode program original; ./program sizes exe')
     sizes = [int(line) for line in outcome.stdout.split()[-4:] if line.isdigit()]
@@ -193,7 +193,8 @@ done
 
 
 def kill_something(session, chance):
-    """SIGKILL to the session's command, to what it runs now, or to all. Returns whether the session may go on."""
+    """SIGKILL to the session's command, to the program that it runs now, or to all. Returns whether the session may go
+    on."""
     what = chance.choice(("command", "child", "all"))
     children = pathlib.Path(f"/proc/{session.pid}/task/{session.pid}/children")
     with contextlib.suppress(OSError):  # it has just ended

@@ -2,11 +2,10 @@
 """A profile of one build serves another build: profile match, and the commands that match by
 themselves.
 
-The other build's own profile of the same run is the oracle: the carried-over counts of blocks must
-overlap with the counted ones (the sum of the smaller count of each pair, over the sum of the
-counted). Builds are position-independent or not, static or not, of other optimization levels,
-rewritten in other layouts, and of an edited source. Programs that are laid out by a carried-over
-profile behave as before."""
+The other build's own profile of the same run is the oracle: the carried-over counts of blocks must overlap with the
+real counts (the sum of the smaller count of each pair, divided by the sum of the real counts). Builds are
+position-independent or not, static or not, of other optimization levels, rewritten in other layouts, and of an edited
+source. Programs that are laid out by a carried-over profile behave as before."""
 
 import json
 import subprocess

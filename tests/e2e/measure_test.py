@@ -178,7 +178,7 @@ def check_slowdown(program):
     expect(times <= MAX_SLOWDOWN, f"{times:.1f} times as slow")
 
 
-# --- What the program sees ------------------------------------------------------------------------
+# --- The program's view ---------------------------------------------------------------------------
 
 
 def check_surroundings(scratch):
@@ -256,7 +256,7 @@ def check_different(scratch):
 
 
 def check_same_failure(scratch):
-    """Two programs that fail alike are reported in another way than two that succeed."""
+    """Two programs that fail in the same way are reported differently from two programs that succeed."""
     echo = build_echo(scratch, status=4)
     outcome = common.respike_ok("compare", echo, echo, "--", "x")
     expect(b"exit status of both programs was 4\n" in outcome.stderr, f"{outcome.stderr!r}")
@@ -320,7 +320,7 @@ def check_interrupted(command, number, scratch):
     expect(not list(folder.iterdir()), f"left behind: {list(folder.iterdir())}")
 
 
-# --- What is wrong --------------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------------
 
 
 def check_problem(command, status, text, **options):

@@ -29,7 +29,7 @@ if ia64_programs.toolchain():
     KINDS["ia64"] = [ia64_programs.toolchain() / "bin" / "ia64-linux-gnu-gcc"]
 PLUGINS = 30
 
-# Opens the plugins that it is told, in the way that it is told, and prints what they say.
+# Opens the given plugins, in the given way, and prints their output.
 PROGRAM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -113,7 +113,7 @@ int value(int count) {
 
 
 class Work(UserWorld):
-    """A registered program in mode instrumented, and plugins of which Respike knows nothing."""
+    """A registered program in mode instrumented, and plugins unknown to Respike."""
 
     def __init__(self, scratch, kind="native", plugins=3, user="own user", counters="shared"):
         super().__init__(scratch, USERS[user])
@@ -141,7 +141,7 @@ class Work(UserWorld):
         return path
 
     def plain(self, *words):
-        """What the program does without Respike."""
+        """The program's behaviour without Respike."""
         emulator = {
             "native": [],
             "alpha": ["qemu-alpha", "-L", os.environ.get("QEMU_LD_PREFIX", "/usr/alpha-linux-gnu")],
@@ -195,7 +195,7 @@ def check_first_run(scratch, kind, way, user="own user"):
 
 
 def check_left_alone(scratch, kind, way):
-    """A library that cannot be instrumented is opened as it is, with a note; nobody asks for it again."""
+    """A library that cannot be instrumented is opened unchanged, with a note; no program asks for it again."""
     require(way)
     work = Work(scratch, kind, 2)
     plain = work.plugin("unknown.so", "-DNUMBER=9", relocations=())
@@ -303,7 +303,7 @@ def check_made(scratch, kind):
 
 
 def check_loaded_already(scratch):
-    """A linked library that runs as it is, is opened by its path: it must not be loaded twice."""
+    """A linked library that runs unchanged is opened by its path: it must not be loaded twice."""
     work = Work(scratch, plugins=0)
     linked = work.plugin("liblinked.so", "-DNUMBER=6")
     source = work.folder / "main.c"
@@ -411,7 +411,7 @@ def check_gone(scratch):
 
 
 def check_new_build(scratch):
-    """A plugin that was opened before is built anew: its new version counts at once, too."""
+    """A plugin that was opened before is rebuilt: its new version also counts at once."""
     work = Work(scratch)
     words = ["plain", *work.plugins]
     work.respike("run", "program", *words)
@@ -442,7 +442,7 @@ def check_variables(scratch):
         outcome = work.respike(*command)
         expect(outcome.stdout == expected.stdout, f"{way}: {outcome} instead of {expected}")
     expect(not list(pathlib.Path(f"{work.database}.files/attendant").iterdir()), "the socket's name is seen outside")
-    # The user's own modules of the dynamic linker, of which the second has a short path.
+    # The user's own modules of the dynamic linker; the second has a short path.
     source = work.folder / "module.c"
     source.write_text(
         "#define _GNU_SOURCE\n#include <link.h>\n#include <unistd.h>\n"

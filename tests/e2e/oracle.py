@@ -5,10 +5,9 @@ profiles and for counters that Respike inserts.
     counts.outcome.status, counts.outcome.stdout      as of common.run_command
     counts.images[image][address]                     by link-time address, absent: never run
 
-measure/plugins/count_plugin.cc does the counting; its head says how, and what its limits are. QEMU
-begins each repetition of x86-64's repeated string instructions (rep movsb), so of these get() gives
-the count of the instruction behind. Link-time addresses are the addresses of symbols and of
-objdump, wherever the image was loaded.
+measure/plugins/count_plugin.cc does the counting; its head says how, and what its limits are. QEMU begins each repetition of
+x86-64's repeated string instructions (rep movsb), so for these get() gives the count of the next instruction. Link-time
+addresses are the addresses of symbols and of objdump, wherever the image was loaded.
 
 Runs of two images can be compared because nothing else differs between them: the environment has
 only the variables that are passed, address randomization is off, the emulator's random numbers
@@ -90,10 +89,9 @@ def count(
     options of the emulator, which is that of the manifest's machine or, with `native`, of x86-64.
     `loader` are the words of a program of the emulator that loads the image.
 
-    Processes that the program forks are counted, and so are programs for the emulator that it
-    executes, provided that it passes its environment on, which names the plugin. If a program
-    leaves processes behind, their counts are read while they run, unless they hold its stdout
-    open."""
+    Processes that the program forks are counted, and so are programs for the emulator that it executes, provided that
+    it passes on its environment, which names the plugin. If processes outlive the program, their counts are read while
+    they run, unless they hold its stdout open."""
     native = common.is_native() if native is None else native
     if not PLUGIN.exists():
         raise common.Failure(f"{PLUGIN} is missing")
@@ -193,7 +191,7 @@ class Code:
         return None
 
     def behind_repetition(self, address):
-        """The address behind a repeated string instruction of x86-64; None for other instructions."""
+        """The address after a repeated string instruction of x86-64; None for other instructions."""
         for start, size, first in self.segments:
             if first <= address < first + size:
                 code = self.data[address - first + start :][:15]

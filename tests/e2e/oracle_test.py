@@ -421,10 +421,10 @@ def check_exec(programs, kind, what):
 
 
 def check_libraries(programs, kind, what):
-    """Libraries that come and go: by dlopen, or mapped in the place of another library."""
+    """Libraries that come and go: by dlopen, or mapped in place of another library."""
     image, libraries = programs.images[kind], programs.libraries
     symbols = {s.name: s.value for s in common.read_symbols(libraries[0])}
-    args = [what, symbols["libkernel"]]  # its file offset, too: it is in the first segment
+    args = [what, symbols["libkernel"]]  # also its file offset: it is in the first segment
     _, counts = run(programs, kind, *args, images=[image, *libraries], folder=programs.folder)
     programs.kernel.check(image, counts.images[image], CALLS=1, LOOPS=1000)
     for library, calls in zip(libraries, (2, 1)):
@@ -455,9 +455,8 @@ def by_address(counts):
 
 
 def check_trace(scratch, image, args, same):
-    """Counts of whole blocks, counts of single steps and the trace agree at every address. The run
-    with the trace counts, too, so that threads can be compared as well, although they never run the
-    `same` way twice."""
+    """Counts of whole blocks, counts of single steps and the trace agree at every address. The run with the trace also
+    counts, so threads can be compared, although they never run the `same` way twice."""
     log = scratch.file("trace")
     options = ["-singlestep", "-d", "exec,nochain", "-D", log]
     steps = oracle.count(image, args, options=options)

@@ -280,8 +280,7 @@ def check_quoted_names(setup):
 
 
 def check_quoted_image(setup):
-    """A message about a damaged counter file quotes the name of the image in it, and says what to
-    do."""
+    """A message about a damaged counter file quotes the name of the image in it, and proposes a remedy."""
     data = bytearray(setup.counters.read_bytes())
     at = data.find(os.fsencode(setup.counting.parent))
     data[at + 1 : at + 4] = b"\n\xfe\x07"

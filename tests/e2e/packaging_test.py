@@ -112,7 +112,8 @@ def check_same_bytes(scratch):
 
 
 def check_shown(scratch):
-    """`profile show` shows what a file with the profiles of several images holds; other commands find the image's."""
+    """`profile show` shows the contents of a file with the profiles of several images; other commands find the image's
+    profile."""
     world, program = trained(scratch)
     file = exported_profiles(world)
     text = world.ok("profile", "show", file).stdout.decode()
@@ -178,8 +179,8 @@ def check_damaged(scratch):
 
 
 def check_dynamic_symbols(scratch):
-    """A library has the dynamic symbols of its original, so that a package's list of symbols stays; with
-    --dynamic-fragments it has names for moved code besides."""
+    """A library has the dynamic symbols of its original, so a package's list of symbols stays; with --dynamic-fragments
+    it also has names for moved code."""
     world, program = trained(scratch)
     library = program.parent.parent / "lib/libstep.so.1"
     names = {}
@@ -258,7 +259,7 @@ def check_staged(scratch):
     for place in ("usr/lib/x86_64-linux-gnu/libstep.so.1", "usr/share/copy"):
         (tree / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(library, tree / place)
-    # What is installed finds its library in the system's folders: it is another build than the trained one.
+    # The installed program finds its library in the system's folders: it is another build than the trained program.
     (tree / "usr/bin").mkdir()
     command = ["gcc", "-O2", "-Wl,-q", world.folder / "linked again.sources/prog.c", library, "-o", tree / "usr/bin/prog"]
     subprocess.run(command, check=True)

@@ -2,10 +2,10 @@
 """README, docs/tutorial.md and docs/tour.md, line by line: their commands run in a home of their own, and print what the
 pages say.
 
-In the pages' blocks a command stands behind "$ ", with lines behind "> " that belong to it; what it prints follows. Figures
-may be others than the page's, and "..." stands for any lines. Of the tutorial, what a command does not say to print, it
-does not print; the other pages leave some outputs out. The sources of the tutorial are those that the tests' programs are
-made of: apt-get is not called."""
+In the pages' blocks a command follows "$ ", its further lines follow "> ", and its output comes next. Figures may
+differ from the page's, and "..." stands for any lines. In the tutorial, a command prints nothing but the output shown;
+the other pages leave some outputs out. The sources of the tutorial are the sources of the tests' programs: apt-get is
+not called."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ from common import Skip, expect
 
 TUTORIAL, README, TOUR = (common.ROOT / page for page in ("docs/tutorial.md", "README.md", "docs/tour.md"))
 FETCH = "apt-get source lua5.4"
-# Verdicts by time depend on what else the machine does.
+# Verdicts by time depend on the other work of the machine.
 VERDICT = re.compile(r"(ship: |speedup  ).*")
 FIGURE = re.compile(r"0x[0-9a-f]+|(?<![\w/.-])[-+]?\d[\d,.]*")
 APP = """
@@ -55,7 +55,7 @@ def steps(page=TUTORIAL):
 
 
 def pattern_of(line, home):
-    """What a line may be: other figures, other widths of columns."""
+    """The allowed forms of a line: other figures, other widths of columns."""
     if VERDICT.fullmatch(line):
         return VERDICT.pattern
     words = [FIGURE.split(word) for word in line.replace("/home/me", str(home)).split()]
@@ -64,7 +64,7 @@ def pattern_of(line, home):
 
 
 def compare(command, promised, printed, home):
-    """Fails unless the lines that were printed are those promised."""
+    """Fails unless the printed lines are the promised lines."""
     at = 0
     anywhere = False
     for line in promised:
@@ -130,8 +130,8 @@ def check_tutorial(scratch):
 
 
 def follow(page, home, environment, without=()):
-    """Runs a page's commands, but for those that hold a word of `without`; what they print is compared where the page shows
-    something."""
+    """Runs a page's commands, except commands with a word of `without`; their output is compared if the page shows an
+    output."""
     for command, promised in steps(page):
         if any(word in command for word in without):
             continue

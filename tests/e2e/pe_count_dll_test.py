@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Libraries of Windows NT that count: exactly, whoever loads them, and their profiles lay them out.
 
-The images are those of pe_dll_test.py. A library counts alone, below a program that does not; together with the program;
-when LoadLibrary opens it, once and again after FreeLibrary; at its own base and elsewhere. The oracle (oracle.py) counts
-the same run. `respike run` runs programs with counting libraries in the place of the originals (mode instrumented), and
-`respike optimize` lays the libraries out by what several programs counted."""
+The images are those of pe_dll_test.py. A library counts alone, below a program that does not count; together with the
+program; when LoadLibrary opens it, once and again after FreeLibrary; at its own base and elsewhere. The oracle
+(oracle.py) counts the same run. `respike run` runs programs with counting libraries in place of the originals (mode
+instrumented), and `respike optimize` lays the libraries out by the counts of several programs."""
 
 import functools
 import json
@@ -26,7 +26,7 @@ import images
 import link
 
 LOADER = pe_count_test.LOADER
-# Where the libraries go: to their own bases, of which only one is free, or all elsewhere.
+# Where the libraries go: to their own bases, only one of which is free, or all elsewhere.
 PLACES = {"own": (), "moved": ("--libraries", "0x50000000")}
 WITHOUT_BRANCHES = ("refusing.dll",)
 
@@ -47,7 +47,7 @@ class World(pe_dll_test.World):
 
 
 class Counting:
-    """A folder with some images of another one that count."""
+    """A folder with some images of another folder, which count."""
 
     def __init__(self, world, folder, counted, *options):
         self.folder, self.spool, self.counted = world.scratch.folder(), world.scratch.folder() / "spool", counted
@@ -198,7 +198,7 @@ def check_run(world):
 
 
 def check_run_opened(world):
-    """Libraries with delay and those that are opened by name count, too, once they belong to the application."""
+    """Delayed libraries and libraries opened by name also count, once they belong to the application."""
     home = home_of(world, world.folder("user"))
     path = home.folder / "user.exe"
     home.respike("register", path)

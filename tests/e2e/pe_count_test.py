@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Images of Windows NT for Alpha are counted exactly, and are laid out and measured by their counts.
 
-The programs are those of pe_test.py. The oracle (oracle.py) counts the instrumented program's own
-execution, so that both sides count the same run. A counting program and its layouts do what the original does,
-at two bases; the counter file is complete however the program ends."""
+The programs are those of pe_test.py. The oracle (oracle.py) counts the instrumented program's own execution, so both
+sides count the same run. A counting program and its layouts behave like the original, at two bases; the counter file is
+complete however the program ends."""
 
 import collections
 import functools
@@ -118,7 +118,7 @@ def check_left_out(world, name):
 
 
 def check_tables(world, name):
-    """Prologs are whole, old imports stay where they were, and new imports are those of the start code."""
+    """Prologs are whole, old imports stay where they were, and new imports belong to the start code."""
     original = world.image(name, symbols=True)
     counting = Counting(world, original)
     pe_test.check_tables(counting.image, original)
@@ -207,7 +207,7 @@ def check_measured(world, name):
         path.chmod(0o755)
     outcome = common.respike_ok("measure", "--json", "--", original, "a")
     figures = json.loads(outcome.stdout[outcome.stdout.index(b"{") :])
-    # What the program prints goes to stderr.
+    # The program's output goes to stderr.
     expect(world.expected(name, 1).stdout[-20:] in outcome.stderr, outcome.stderr.decode()[-300:])
     expect(figures["model"] == "alpha21164" and figures["instructions"] > 1000, f"{figures}")
     compared = json.loads(common.respike_ok("compare", "--json", original, output, "--", "a").stdout)
@@ -221,8 +221,8 @@ STREAMS = "#include <stdio.h>\nFILE* respike_nt_stream(int n) { return n == 0 ? 
 
 
 def check_signatures(world, name):
-    """The same assembly of gcc, linked for Linux and converted for Windows NT: nearly all procedures have one signature,
-    so that a profile of one is good for the other."""
+    """The same assembly of gcc, linked for Linux and converted for Windows NT: nearly all procedures have the same
+    signature, so a profile of one program is good for the other."""
     elf, streams = world.scratch.file(name), world.scratch.file("streams.c")
     streams.write_text(STREAMS)
     assembly = [o.with_name(o.name.removesuffix(".o") + ".gcc.s") for o in world.objects(name)]

@@ -2,9 +2,10 @@
 """Damaged images of Windows NT end in one clear sentence or in an image that Respike itself finds right.
 
 Every field of the headers and of the tables (function table, base relocations, exports, imports, scope tables, symbols)
-takes values that are likely to break something: all ones, zero, one more, one less, one that is far too large. Files are
-cut at every structure's borders, and single bits flip. Commands must end soon, in little memory, and say at most one
-sentence. RESPIKE_PE_FLIPS: how many random flips of each image (default 75); the fuzzers' smoke test does many more, in one process.
+takes values that are likely to break something: all ones, zero, one more, one less, a number that is far too large.
+Files are cut at every structure's borders, and single bits flip. Commands must end soon, in little memory, and say at
+most one sentence. RESPIKE_PE_FLIPS: how many random flips of each image (default 75); the fuzzers' smoke test does many
+more, in one process.
 
 Rewritten images are not run: a damaged program may do anything. `respike` compares its output with its input."""
 
@@ -104,7 +105,7 @@ def check_fields(data, where, part, scratch, name):
 
 
 def check_truncated(data, scratch):
-    """Cut at the borders of all structures, and one byte before and behind."""
+    """Cut at the borders of all structures, and one byte before and after."""
     borders = {b for start, size, _ in structures(data).values() for b in (start, start + size)} | {len(data)}
     rewritten = 0
     for border in sorted(borders):
@@ -125,12 +126,12 @@ def check_flips(data, seed, count, scratch):
         try_image(bad, scratch, " ".join(places))
 
 
-# What random flips found: {image: ((offset, bits), ...) of each input}.
+# Findings of random flips: {image: ((offset, bits), ...) of each input}.
 FOUND = {
     "program": (((0x214, 0x7F),), ((0x264, 0x7F),)),  # the function table, or the base relocations, is said to be code
     "handlers": (
         ((0xA54, 0x1),),  # a flag at the end of an entry of the function table
-        ((0x4B7, 0x80), (0x4CE, 0x80), (0x424, 0x2)),  # a call of padding, in front of which a no-op became code
+        ((0x4B7, 0x80), (0x4CE, 0x80), (0x424, 0x2)),  # a call of padding, after a no-op that became code
         ((0x1010, 0xF2), (0x1011, 0xFF)),  # all symbols belong to the first: the output has names of none
         ((0x8C, 0xFF), (0x8D, 0x1F)),  # the table of symbols begins a byte earlier
     ),

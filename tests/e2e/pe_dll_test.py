@@ -24,7 +24,7 @@ import link
 import reading
 from tables import Export
 
-# LIEF is no package of Debian's: scripts/nightly.sh installs it into the folder of the build.
+# LIEF is not a package of Debian: scripts/nightly.sh installs it into the folder of the build.
 sys.path.append(str(pathlib.Path(common.RESPIKE).parent / "lief"))
 
 ALL = os.environ.get("RESPIKE_ALL_CASES", "") not in ("", "0", "OFF")
@@ -117,12 +117,12 @@ def place_of(origins, place):
 
 
 def first_words(image, place, count=2):
-    """The start of a procedure, without what depends on where it is."""
+    """The start of a procedure, without the parts that depend on its place."""
     return [w >> 16 for w in struct.unpack(f"<{count}I", image.at(place, 4 * count))]
 
 
 def check_same_tables(original, output):
-    """What other images and the loader find in an output is what they find in the input."""
+    """Other images and the loader find the same in an output as in the input."""
     before, after = reading.ImageFile(original), reading.ImageFile(output)
     common.expect(before.imports() == after.imports(), "other imports")
     ours, theirs = before.exports(), after.exports()
@@ -155,7 +155,7 @@ def check_same_tables(original, output):
 
 
 def check_dropped(world):
-    """What describes or signs the input is left out with a note; slots of bound imports get their names back."""
+    """Data that describes or signs the input is left out with a note; slots of bound imports get their names back."""
     objects = dlls.compile_programs(world.scratch.folder())
     folder = dlls.link_programs(objects, world.scratch.folder(), bound=True, debug=b"NB10 user.pdb\0", certificate=b"signed" * 5, symbols=True)
     for image in sorted(folder.iterdir()):
@@ -189,7 +189,7 @@ def check_numbers(world):
     source = world.scratch.file("numbers.s")
     source.write_text("\n".join(lines) + "\n")
     objects = [images.compile_source(source, world.scratch.folder())]
-    # One base puts the data at a multiple of 64 KB, so that lower halves are the distances above.
+    # One base puts the data at a multiple of 64 KB: lower halves are then the distances above.
     path, output = world.scratch.file("numbers.exe"), world.scratch.file("numbers.out.exe")
     path.write_bytes(link.link(objects, link.Options()))
     expected = world.outcome(path, common.Run((), None))[0]
@@ -205,7 +205,7 @@ def check_numbers(world):
 
 
 def check_info(world):
-    """What an image holds is told: its libraries, exports, thread-local data; names come from exports."""
+    """`image info` shows an image's libraries, exports and thread-local data; names come from exports."""
     folder = world.folder("relative")  # without symbols
     listing = common.respike_ok("image", "disasm", folder / "counting.dll").stdout.decode()
     for name in ("count_up", "text_of", "history_of"):
@@ -218,7 +218,7 @@ def check_info(world):
 
 
 def check_loader(world):
-    """What cannot be loaded is told with one sentence."""
+    """An image that cannot be loaded leads to one sentence."""
     folder = world.scratch.folder()
     for image in world.folder("user").iterdir():
         (folder / image.name).write_bytes(image.read_bytes())
@@ -287,7 +287,8 @@ def tool(*command):
 
 
 def tools_view(path):
-    """What file, llvm-readobj and objdump say of imports, exports and the kind of file; what they refuse, they refuse."""
+    """The output of file, llvm-readobj and objdump about imports, exports and the kind of file; refusals stay
+    refusals."""
     readobj = tool("llvm-readobj", "--coff-imports", "--coff-exports", "--coff-tls-directory", path)
     text = "\n".join(line for line in readobj[1].splitlines() if "RVA" not in line and not line.startswith("File:"))
     text = re.sub(r"(Address|AddressOf\w+|StartAddress\w*|EndAddress\w*): 0x[0-9A-F]+", r"\1", text)
@@ -302,7 +303,7 @@ def tools_view(path):
 
 
 def new_sections(before, after):
-    """Sections of the output behind those of the input, where only those that moved have another name."""
+    """Sections of the output beside the sections of the input; only moved sections have another name."""
     text = lambda name: name.decode() if isinstance(name, bytes) else name
     before, after = [*map(text, before)], [*map(text, after)]
     common.expect(before[-1] == after[-1] == ".reloc", f"the base relocations are not last: {before}, {after}")

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Programs of Windows NT whose images are optimized run under their own names and paths, with their libraries.
 
-As DEC's Spike did it: tables of imports of optimized images name the optimized libraries, LoadLibrary opens the optimized
-version of what it is asked for, and the program sees names and paths of the originals; originals stay as they are."""
+As DEC's Spike did it: tables of imports of optimized images name the optimized libraries, LoadLibrary opens the
+optimized version of the requested library, and the program sees names and paths of the originals; originals stay
+unchanged."""
 
 import hashlib
 import os
@@ -130,7 +131,7 @@ def lines(outcome):
     return outcome.stdout.decode().splitlines()
 
 
-# What the program sees of its images: which run.
+# The images as the program sees them: which of them run.
 ALL = {"SHOW_SECTIONS": "1"}
 
 
@@ -160,7 +161,7 @@ def check_register(world):
 
 
 def check_run(world):
-    """The program runs with all versions, and sees what it saw without."""
+    """The program runs with all versions, and sees the same as without."""
     home = optimized(world)
     path = home.folder / "showing.exe"
     for words in ((), (str(home.folder / "late.dll"),), ("absent",)):
@@ -176,7 +177,7 @@ def check_run(world):
 
 
 def check_opened(world):
-    """A library that is only opened by name gets its version, too: one application of two programs."""
+    """A library that is only opened by name also gets its version: one application of two programs."""
     home = Home(world)
     home.respike("register", home.folder / "showing.exe", home.folder / "user.exe", "--name", "suite")
     home.respike("optimize", "suite")
@@ -190,13 +191,14 @@ def check_opened(world):
 
 
 def check_modes(world):
-    """In mode original the originals run; a library that changed runs as it is, and is found by all that import from it."""
+    """In mode original the originals run; a library that changed runs as the original, and all images that import from
+    it find it."""
     home = optimized(world)
     home.respike("mode", "showing.exe", "original")
     common.expect(not any(versions(home.respike("run", "showing.exe", status=3, env=ALL)).values()), "versions in mode original")
     home.respike("mode", "showing.exe", "optimized")
     first = home.respike("run", "showing.exe", status=3, env=ALL)
-    # Another build of counting.dll: it alone runs as it is.
+    # Another build of counting.dll: only this library runs as the original.
     data = bytearray((home.folder / "counting.dll").read_bytes())
     data += b"more"
     (home.folder / "counting.dll").write_bytes(data)
@@ -220,7 +222,7 @@ def check_modes(world):
 
 
 def check_exec(world):
-    """Below exec, whoever executes the original gets the version."""
+    """Below exec, executing the original runs the version."""
     home = optimized(world)
     path = home.folder / "showing.exe"
     script = f"cd {home.folder.parent}; home/showing.exe a; echo $?; cd home; PATH=.:$PATH showing.exe; exec {path} 'b c'"
@@ -232,17 +234,17 @@ def check_exec(world):
     common.expect(text.count("counting is a version") == 3 and text.count("showing is a version") == 3 and "an original" not in text.replace("late is an original", ""), text)
     common.expect(text.count(f"program: {path}, ") == 3 and f"argv[0] home/showing.exe, 2" in text, text)
     common.expect(b"Respike" not in shown.stderr, shown.stderr.decode())
-    # Whoever reads the file gets the original.
+    # Reading the file gives the original.
     read = home.respike("exec", "showing.exe", "--", "sha256sum", path, home.folder / "counting.dll").stdout.decode().split()
     common.expect(read[0] == home.contents["showing.exe"] and read[2] == home.contents["counting.dll"], "exec shows a version to readers")
-    # A library that changes meanwhile runs as it is from then on.
+    # A library that changes meanwhile runs as the original from then on.
     script = f"{path}; echo more >> {home.folder}/counting.dll; {path}; true"
     shown = home.respike("exec", "showing.exe", "--", "sh", "-c", script, env=ALL)
     common.expect(re.findall("counting is an? (version|original)", shown.stdout.decode()) == ["version", "original"], shown.stdout.decode())
 
 
 def check_long_stubs(world):
-    """Headers may be behind a long program for DOS."""
+    """Headers may come after a long program for DOS."""
     home = Home(world, stub=0x1480)
     home.respike("register", home.folder / "showing.exe")
     home.respike("optimize", "showing.exe")
@@ -273,7 +275,7 @@ def check_import_tables(world):
         data[after.checksum_at : after.checksum_at + 4] = bytes(4)
         common.expect(link.checksum(data) == sum_there, f"{name}: the checksum is wrong")
         common.expect(after.entry and after.memory_size % 0x2000 == 0, "the headers are wrong")
-    # The same versions are used again, and go when nobody has used them for long.
+    # The same versions are used again, and are removed when they have been unused for long.
     home.respike("run", "showing.exe", status=3)
     common.expect(len(list(folder.parent.iterdir())) == 1, "versions were made twice")
     old = time.time() - 7300
@@ -284,7 +286,7 @@ def check_import_tables(world):
 
 
 def check_errors(world):
-    """What cannot be is said with one sentence."""
+    """Impossible requests lead to one sentence."""
     home = Home(world)
 
     def expect_sentence(words, text, status=1):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Images of Windows NT for Alpha: rewritten ones behave like the originals.
 
-No image of Microsoft's own tools is at hand: programs are compiled by gcc, converted to NT's code form and linked by
-tests/pe/, and run in the test world `respike-nt`, at two bases, with HIGHADJ and with HIGH base relocations. Small
-readers of our own look at what no other tool reads: base relocations and the function table.
-RESPIKE_NT: the command, where it is not beside respike.
+No image made by Microsoft's own tools was available: programs are compiled by gcc, converted to NT's code form and
+linked by tests/pe/, and run in the test world `respike-nt`, at two bases, with HIGHADJ and with HIGH base relocations.
+Small readers of our own check tables that no other tool reads: base relocations and the function table. RESPIKE_NT: the
+command, where it is not beside respike.
 
 Random layouts: --seeds N (RESPIKE_SEEDS, default 5), --heavy-seeds N for SQLite (RESPIKE_HEAVY_SEEDS, default 1);
 scripts/nightly.sh takes 20 of each."""
@@ -32,7 +32,7 @@ COUNTERS = ".cntrsp"  # the section with the counters of an instrumented image
 # All programs of tests/programs/c, and one of C++.
 SMALL = ("calls", "floats", "interpreter", "kernels", "offsets", "processes", "registers", "shapes", "signals", "strings", "switches",
          "threads")
-# What these programs print is another thing on Linux: how far the stack grows, callers behind a signal handler.
+# These programs have other outputs on Linux: how far the stack grows, callers beyond a signal handler.
 UNLIKE_LINUX = ("calls", "signals")
 # Programs with constructors start elsewhere.
 START = common.ROOT / "tests" / "pe" / "start.s"
@@ -115,7 +115,7 @@ class World:
 
 
 class Image:
-    """What tests look at in an image: by the specification, and without a word of Respike's."""
+    """The parts of an image that tests check: read by the specification, without code of Respike."""
 
     def __init__(self, path):
         self.data = data = path.read_bytes()
@@ -164,7 +164,7 @@ class Image:
 
 
 def check_tables(path, original):
-    """Base relocations and function table of an output against those of the input."""
+    """Compares base relocations and function table of an output with those of the input."""
     before, after = Image(original), Image(path)
     common.expect(after.machine == before.machine and after.base == before.base, "the headers changed")
     common.expect(after.sections[-1][0] == ".reloc", "the base relocations are not last")
@@ -208,7 +208,7 @@ def check_tables(path, original):
 
 
 def strip_fields(prolog):
-    """What the prolog does to the frame: its stores, and what has to do with the stack pointer or frame pointer."""
+    """The prolog's effects on the frame: its stores, and instructions that use the stack pointer or frame pointer."""
     words = struct.unpack(f"<{len(prolog) // 4}I", prolog)
     return tuple(w for w in words if w >> 26 in (0x2D, 0x27) or w >> 16 & 31 in (15, 30) or w >> 21 & 31 == 30)
 
@@ -232,7 +232,7 @@ def check_layout(world, name, high, options):
 
 
 def check_original(world, name):
-    """Both kinds of base relocations and all bases mean the same, and so does the program for Linux."""
+    """Both kinds of base relocations and all bases give the same behaviour, and so does the program for Linux."""
     for high in (False, True):
         world.check(name, world.image(name, high=high), "HIGH" if high else "HIGHADJ")
     program = common.find_program(f"{name}.dynamic")

@@ -4,14 +4,15 @@
 Windows NT has no description of frames: unwinders read the code of prologs. The loader of the test world has such an
 unwinder (emulators/nt/unwind.c), and stops a program at each instruction that it executes for the first time to compare
 what the unwinder finds with the calls that really happened: return addresses, stack pointers, and the registers that
-callees keep (emulators/nt/stops.c). That a program is stopped must not change what it does.
+callees keep (emulators/nt/stops.c). The stops must not change the program's behaviour.
 
-Libraries are stopped likewise, those that are opened later (tests/pe/programs/opening.c, and with delay), too.
+Libraries are stopped in the same way, including libraries that are opened later (tests/pe/programs/opening.c, and with
+delay).
 
-Tables that are wrong have to be found wrong, too, so that the comparison is known to compare something.
+Wrong tables have to be found wrong, which shows that the comparison compares something.
 
 tests/pe/programs/exceptions.* raises and handles exceptions: in frames below, by faults of its own, with code that runs
-finally, with filters that let a fault happen again. What it does must be the same in rewritten images, at two bases."""
+finally, with filters that let a fault happen again. It must behave the same in rewritten images, at two bases."""
 
 import json
 import os
@@ -56,7 +57,7 @@ def read_report(path):
 
 
 def stop_everywhere(world, image, run):
-    """What the program does when it is stopped at every instruction, and what the unwinder found."""
+    """The program's behaviour when it is stopped at every instruction, and the unwinder's findings."""
     report = world.scratch.file("stops.txt")
     outcome = common.run_command(
         [pe_test.NT, image, *run.args],
@@ -197,7 +198,7 @@ class Libraries:
             common.expect(numbers["stops"] >= least, f"{program}: {numbers['stops']} stops only")
 
     def check_wrong_table(self):
-        """A library that is opened twice is stopped, too: what is wrong with its table is found."""
+        """A library that is opened twice is also stopped: faults of its table are found."""
         folder = self.world.scratch.folder()
         for name in ("opening.exe", "late.dll"):
             shutil.copy(self.folder() / name, folder)

@@ -2,8 +2,8 @@
 """Images of 64-bit Windows NT for Alpha (PE32+, machine 0x284) are rewritten and counted like those of 32-bit Windows NT.
 
 The programs are some of pe_test.py, linked with words of 64 bits for pointers, function tables and slots of imports
-(tests/pe/link.py). They do what the 32-bit ones do; layouts, a second round, the unwinder's check at every instruction,
-exact counts and layouts by them; a program and its library that both count."""
+(tests/pe/link.py). They behave like the 32-bit programs; layouts, a second round, the unwinder's check at every
+instruction, exact counts and layouts by these counts; a program and its library that both count."""
 
 import functools
 import json

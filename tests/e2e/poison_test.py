@@ -2,10 +2,9 @@
 """Registers that the analyses call dead may hold anything, and gp has the value that the analyses
 claim.
 
-tests/poison overwrites such registers in random places, so that every wrong "dead" shows as broken
-behaviour; the head comment of tests/poison says how to find the place. All images of a program are
-poisoned together. Overwriting live registers must break programs; otherwise the test would not
-notice anything.
+tests/poison overwrites such registers in random places: every wrong "dead" shows as broken behaviour; the head comment
+of tests/poison says how to find the place. All images of a program are poisoned together. Overwriting live registers
+must break programs; otherwise the test would not notice anything.
 
 RESPIKE_POISON_SEEDS: how many random choices for each program (default 1)."""
 

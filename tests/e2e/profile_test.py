@@ -61,7 +61,7 @@ def refused(what, *command, output=None):
     return outcome.stderr.decode()
 
 
-# ---- what works ----
+# ---- accepted files ----
 
 
 def check_files(setup):
@@ -294,15 +294,14 @@ def check_format(setup):
 
 
 def check_summary(setup):
-    """The header's numbers are those of the procedures, and have the form of the table's
-    numbers."""
+    """The header's numbers are the numbers of the procedures, and have the form of the table's numbers."""
     text = common.respike_ok("profile", "show", setup.profile).stdout.decode()
     executed = sum(p["instructions"] for p in show(setup.profile)["procedures"])
     common.expect(executed > 1000, f"only {executed} instructions")
     common.expect(f"\ninstructions  {executed:,} executed\n" in text, text.split("\n\n")[0])
 
 
-# ---- what is refused ----
+# ---- refused files ----
 
 
 def check_repeated(setup):

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """A profile may make a program slow, never wrong.
 
-Every program of the manifest is rewritten in the default layout without a profile (by static
-estimates), with the profile of its own run, with that profile inverted, with a profile of zeros,
-and with random counts for several seeds. Standard output and exit status under qemu-alpha must
-equal those of the original. With an inverted profile, code that counts as cold runs all the time,
-and so do stubs, clones and the middle of originals that hot-cold optimization makes. A program with
-its own shared libraries is run with the libraries rewritten, with the main image rewritten, and
-with both. Some programs are also rewritten with every combination of the words of --layout, by
-their own profile (without hot-cold optimization) and by random counts.
+Every program of the manifest is rewritten in the default layout without a profile (by static estimates), with the
+profile of its own run, with that profile inverted, with a profile of zeros, and with random counts for several seeds.
+Standard output and exit status under qemu-alpha must be the same as for the original. With an inverted profile, code
+that counts as cold runs all the time, and so do stubs, clones and the middle of originals that hot-cold optimization
+makes. A program with its own shared libraries is run with the libraries rewritten, with the main image rewritten, and
+with both. Some programs are also rewritten with every combination of the words of --layout, by their own profile
+(without hot-cold optimization) and by random counts.
 
-Seeds: --seeds N for small programs (environment RESPIKE_PROFILE_SEEDS, default 2), --heavy-seeds N
-for large ones (RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""
+Seeds: --seeds N for small programs (environment RESPIKE_PROFILE_SEEDS, default 2), --heavy-seeds N for large programs
+(RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""
 
 import itertools
 import sys

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Random programs behave the same after instrumentation, optimization and shuffling.
 
-tests/programs/random makes C++ programs from a seed, with every kind of code that a rewriter can
-get wrong. Each program is compiled for Alpha with flags drawn by the seed (all optimization levels;
-dynamic, position-independent and static), instrumented, and rewritten: by the profile of its own
-run with and without hot-cold optimization; with hot-cold optimization by wrong profiles, see
-VARIANTS, so that stubs, clones and cold parts run all the time; and in random orders. Output and
-exit status under qemu-alpha must be those of the original. Some outputs are rewritten again. One
-program of ITANIUM_ONE_OF is also compiled for IA-64, if the toolchain is there (ia64_programs.py),
-and is tested in the same way, but without hot-cold optimization.
+tests/programs/random makes C++ programs from a seed, with every kind of code that a rewriter can get wrong. Each
+program is compiled for Alpha with flags drawn by the seed (all optimization levels; dynamic, position-independent and
+static), instrumented, and rewritten: by the profile of its own run with and without hot-cold optimization; with
+hot-cold optimization by wrong profiles, see VARIANTS, under which stubs, clones and cold parts run all the time; and in
+random orders. Output and exit status under qemu-alpha must be the same as for the original. Some outputs are rewritten
+again. One program of ITANIUM_ONE_OF is also compiled for IA-64, if the toolchain is there (ia64_programs.py), and is
+tested in the same way, but without hot-cold optimization.
 
 A failure names the program's seed, keeps the program's source and images beside the build's files,
 and says how to repeat the case.
@@ -57,7 +56,7 @@ VARIANTS = [
 
 
 class Tally:
-    """What hot-cold optimization did, over all programs."""
+    """The results of hot-cold optimization, over all programs."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -103,7 +102,7 @@ def flags_of(seed):
 
 
 def make_program(seed, source, flags, level=None):
-    """`level`: an optimization level of the compiler in the place of the one that the seed draws."""
+    """`level`: an optimization level of the compiler that replaces the seed's."""
     kind, chosen = flags_of(seed)
     if level:
         chosen = [level if re.fullmatch("-O.", flag) else flag for flag in chosen]
@@ -148,7 +147,7 @@ def check_alpha(seed, folder):
     program = make_program(seed, source, flags)
     outcome = common.expected_behaviour(program, 0)
     if not is_well(outcome) and is_well(common.expected_behaviour(make_program(seed, source, flags, "-O0"), 0)):
-        # Seed 10390001: gcc 12 merges two landing pads of which each loads gp for its own call.
+        # Seed 10390001: gcc 12 merges two landing pads, each of which loads gp for its own call.
         raise common.Skip(f"the compiler gets it wrong: {common.describe_status(outcome.status)}")
     common.expect(is_well(outcome), f"the program itself: {common.describe_status(outcome.status)}")
     own, failures, optimized = profiles.count(program, folder), [], 0

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Respike understands its own outputs again, all of them.
 
-Every C++ program of the manifest, and an IA-64 program if that is built, is rewritten in random,
-scattered and default order, and by profiles: of its own run, the inverse of that profile, by
-chance, and with all blocks hot. The procedures that are not understood in the output must be those
-of the input, for the same reasons. The output by the first profile is instrumented and laid out by
-its own profile; this second output must behave as the original, by `image verify` and by a run.
+Every C++ program of the manifest, and an IA-64 program if that is built, is rewritten in random, scattered and default
+order, and by profiles: of its own run, the inverse of that profile, by chance, and with all blocks hot. The output and
+the input must have the same procedures that are not understood, for the same reasons. The output by the first profile
+is instrumented and laid out by its own profile; this second output must behave like the original, by `image verify` and
+by a run.
 
 Seeds: --seeds N (RESPIKE_PROFILE_SEEDS, default 2), --heavy-seeds N for static programs
 (RESPIKE_HEAVY_PROFILE_SEEDS, default 1)."""

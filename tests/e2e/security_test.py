@@ -28,7 +28,7 @@ int main(void) {
 
 
 def knows_all_users():
-    """Not in a user namespace that hides users: there nobody may be anybody."""
+    """Not in a user namespace that hides users: there the user nobody may be any user."""
     return any(int(line.split()[2]) == 0xFFFFFFFF for line in open("/proc/self/uid_map"))
 
 
@@ -105,7 +105,7 @@ def check_others(scratch):
         path.chmod(0o755)
     command = [*AS_USER, common.RESPIKE, "run", "program"]
     outcome = common.run_command(command, env=work.environment)
-    # Whoever may read root's database runs root's versions.
+    # Users who may read root's database run root's versions.
     version = outcome.status == 0 and int(outcome.stdout) == work.version().stat().st_size
     expect(version, f"root's version does not run: {outcome}")
     os.chown(work.database, 1000, 1000)
@@ -143,7 +143,7 @@ def check_privileges(scratch):
 
 
 def check_spool(scratch):
-    """What is planted in the spool is set aside; nothing is followed, opened or removed."""
+    """Files planted in the spool are set aside; nothing is followed, opened or removed."""
     work = Work(scratch, "instrument")
     work.size("run", "program")
     (spool,) = (work.files / "spool").iterdir()
@@ -169,7 +169,7 @@ def check_spool(scratch):
 
 
 def check_notes(scratch):
-    """Notes of ends and of opened libraries that nobody of Respike's made."""
+    """Notes of ends and of opened libraries that no process of Respike made."""
     work = Work(scratch, "instrument")
     work.size("run", "program")
     ended, secret = work.files / "ended", work.folder / "secret"
@@ -188,7 +188,7 @@ def check_notes(scratch):
 
 
 def check_rules(scratch):
-    """Another user below root's `exec` cannot change its rules, or what others start."""
+    """Another user below root's `exec` cannot change its rules, or the programs that others start."""
     if os.geteuid() != 0 or not can_intercept():
         raise Skip("this needs root, and binfmt_misc in user namespaces")
     work = Work(scratch, "optimize")
@@ -204,7 +204,7 @@ def check_rules(scratch):
 
 
 def check_environment(scratch):
-    """A program's environment decides nothing: neither where it counts nor what runs."""
+    """A program's environment decides nothing: neither the place of its counts nor the version that runs."""
     work = Work(scratch, "instrument")
     elsewhere = work.folder / "elsewhere"
     elsewhere.mkdir()
@@ -216,7 +216,7 @@ def check_environment(scratch):
 
 
 def check_time(scratch):
-    """A command that takes more processor time than allowed ends with one sentence, and leaves nothing behind."""
+    """A command that takes more processor time than allowed ends with one sentence, and leaves no files."""
     image = common.first_program("sqlite3.static", "sqlite3.pie", "lua.static", "calls.static").image
     folder = scratch.folder()
     environment = dict(os.environ, RESPIKE_TIME_LIMIT="1")
@@ -231,7 +231,7 @@ def check_time(scratch):
 
 
 def check_signals(scratch):
-    """A version that is killed while it starts leaves nothing behind."""
+    """A version that is killed while it starts leaves no files."""
     work = Work(scratch, "optimize")
     for _ in range(20):
         process = subprocess.Popen([common.RESPIKE, "run", "program"], env=work.environment, stdout=subprocess.DEVNULL)

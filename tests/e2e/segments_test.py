@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Segments and notes of outputs: tools that packages are made with find nothing to say, and data cannot be executed.
 
-Programs and libraries of several linkers and options are rewritten, counted, rewritten again, and counted again. For each
-output: it behaves as the original does, stripped, too; objcopy --only-keep-debug, eu-strip and readelf -l say what they say of the
-original, which is nothing as a rule; and no executable segment holds read-only tables, unless one of the original does, or
-the input has no room for two more program headers (static programs of glibc, and their
-position-independent kin the second time). Debug information that is split off as
-dh_strip does is found by gdb."""
+Programs and libraries of several linkers and options are rewritten, counted, rewritten again, and counted again. Each
+output behaves like the original, also when stripped; objcopy --only-keep-debug, eu-strip and readelf -l print the same
+as for the original, as a rule nothing; and no executable segment holds read-only tables, unless a segment of the
+original does, or the input has no room for two more program headers (static programs of glibc, and their
+position-independent kin the second time). Debug information that is split off as dh_strip does is found by gdb."""
 
 import os
 import platform
@@ -66,7 +65,7 @@ READABLE, WRITABLE, EXECUTABLE = 4, 2, 1
 
 
 def build(folder, name, library=False):
-    """(image, program that runs: the image, or one that loads it from its folder)."""
+    """(image, program that runs: the image, or a program that loads it from its folder)."""
     if platform.machine() != "x86_64":
         raise Skip("programs of x86-64 run on such hosts only")
     compiler, options, _ = PROGRAMS[name]
@@ -123,7 +122,7 @@ def tables_in_code(image):
 
 
 def complaints(image):
-    """What tools say of an image, without its name."""
+    """The output of tools about an image, without its name."""
     said = {}
     with common.Scratch() as own:
         folder = own.folder()
@@ -220,7 +219,7 @@ def check_split(name, library, scratch):
     identity = re.search(r"Build ID: ([0-9a-f]+)", common.run_command(["readelf", "-n", output]).stdout.decode())[1]
     debug = folder / "debug" / ".build-id" / identity[:2] / f"{identity[2:]}.debug"
     debug.parent.mkdir(parents=True)
-    # The commands of debhelper 13, which passes on what they say.
+    # The commands of debhelper 13, which passes on their output.
     option = "--strip-unneeded" if library else "--strip-all"
     for command in (
         ["objcopy", "--only-keep-debug", "--compress-debug-sections", output, debug],

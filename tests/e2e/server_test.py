@@ -57,7 +57,7 @@ class Server:
         return subprocess.run(["pgrep", "-f", str(self.socket)], capture_output=True).returncode == 1
 
     def replace_version(self, kind):
-        """Puts another server into the store, in the place of the optimized one."""
+        """Puts another server into the store, in place of the optimized server."""
         connection = sqlite3.connect(self.world.database)
         query = "select id, content_hash from derived_image where kind = 'optimized'"
         ((number, content),) = connection.execute(query).fetchall()
@@ -71,7 +71,7 @@ class Server:
 
 
 def check_ways(scratch):
-    """Each kind of server: the same answers, and all of its processor time, wherever it is spent."""
+    """Each kind of server: the same answers, and all of its processor time, in all its processes."""
     server = Server(scratch)
     costs = {}
     for way in ("plain", "threads", "forks", "workers", "daemon"):
@@ -86,7 +86,7 @@ def check_ways(scratch):
 
 
 def check_faults(scratch):
-    """What the driver sees, and what it does not see."""
+    """The driver's view, and what is hidden from it."""
     server = Server(scratch)
     server.replace_version(1)
     status, c = server.check("workers", server.driver(4), "--runs", "2")
@@ -109,7 +109,7 @@ def check_faults(scratch):
 
 
 def check_state(scratch):
-    """--before resets what runs leave; what it says when it fails."""
+    """--before removes traces of earlier runs; its message when it fails."""
     server = Server(scratch)
     runs = server.world.folder / "runs"
     driver = f"{server.driver(2)}; echo run >> {runs}; wc -l < {runs}"
@@ -153,7 +153,7 @@ def check_errors(scratch):
 
 
 def check_interrupted(scratch):
-    """A signal ends driver and server, too."""
+    """A signal also ends driver and server."""
     server = Server(scratch)
     for number in (signal.SIGINT, signal.SIGKILL):
         command = [common.RESPIKE, "check", "server", "--driver", "sleep 100.25", "--", server.socket, "daemon"]
@@ -169,8 +169,8 @@ def check_interrupted(scratch):
 
 
 def check_guard(scratch, way, *command):
-    """The guard sees workers die, in the foreground and in the background, whoever waits for them; the daemon is adopted by
-    whom it would be without Respike."""
+    """The guard sees workers die, in the foreground and in the background, whichever process waits for them; the daemon
+    is adopted by the same process as without Respike."""
     server = Server(scratch)
     server.replace_version(3)
     pids = server.world.folder / "pids"

@@ -282,7 +282,7 @@ def check_stopping(scratch):
 
 
 def check_stopped_and_killed(scratch):
-    """If a program is killed while it is stopped, the starter ends, too."""
+    """If a program is killed while it is stopped, the starter also ends."""
     program, substitute = place(scratch, "native", "stopped")
     command = [SUBSTITUTE, "--wait", "--put", program, substitute, program, "wait"]
     process, child = start_waiting(command, start_new_session=True)

@@ -3,8 +3,8 @@
 the original, and no count is lost.
 
 Two programs share a library. In two sessions, of bash and dash in pseudo-terminals, they are started in all ways, and
-built, installed, copied, stripped, moved, packed and removed, while a third process changes modes, builds and
-versions. Programs tell as which versions of themselves and of the library they run."""
+built, installed, copied, stripped, moved, packed and removed, while a third process changes modes, builds and versions.
+Programs print which versions of themselves and of the library run."""
 
 import dataclasses
 import hashlib
@@ -30,7 +30,7 @@ SEEDS = int(os.environ.get("RESPIKE_SEEDS", "1"))
 APPLICATIONS = ("one", "two")
 
 # Says for each of two files whether it is the original (-), counted (c) or optimized (o), and which build it is. The
-# text must not hold what it looks for.
+# text must not contain its own search string.
 SOURCE = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -87,7 +87,7 @@ STARTS_OF = (
     "python3 -c 'import subprocess; subprocess.run([\"./{}\"])'", "(cd / && \"$OLDPWD/{}\")",
 )  # fmt: skip
 
-# Commands that must not see a version, with what they print and then put back.
+# Commands that must not see a version, with their output; they restore their changes.
 READERS = (
     "cp -p {} copy && sha256sum < copy && rm copy",
     "tar cf - {} | tar xOf - | sha256sum",
@@ -118,7 +118,7 @@ class Terminal:
         self.type("stty -echo")
 
     def type(self, line):
-        """Types a line; returns what is printed until the shell reads the next."""
+        """Types a line; returns the output until the shell reads the next line."""
         mark = f"end{random.getrandbits(60)}"
         os.write(self.master, f"{line}; echo {mark[:3]}''{mark[3:]}\n".encode())
         end = time.monotonic() + 120
@@ -175,7 +175,7 @@ class Work(UserWorld):
         self.applications[name].sum = hashlib.sha256(path.read_bytes()).hexdigest()
         subprocess.run(["strip", "-o", f"{path}.bare", path], check=True)
 
-    # ---- what happens ----
+    # ---- events ----
 
     def start(self, terminal, name, way):
         state = self.applications[name]
@@ -183,7 +183,7 @@ class Work(UserWorld):
         seen = re.findall(r"^(\w+)=(.)(\d+)/(.)(\d+)\.$", printed, re.MULTILINE)
         kind = {"original": "-", "instrumented": "c", "optimized": "o"}[state.mode]
         program = kind if state.mode in state.made else "-"
-        # A program that was built anew is another file, until some command tells the sessions.
+        # A rebuilt program is another file, until some command notifies the sessions.
         library = kind if state.told else "-"
         expect(seen == [(name, program, str(state.build), library, "0")], f"{way}: {printed!r}, not {program}{state.build}/{library}0")
         state.counted += program == "c"
@@ -302,7 +302,7 @@ def check_commands(scratch, user):
         work.environment["M"] = mode
         said()  # exports, for example, are up to date from now on
         outside = said()
-        # The measured program's output: what ran is the original.
+        # The measured program's output: the original ran.
         expect(outside.count("one=-0/-0.") >= 2, outside)
         for below in (["session"], ["exec", ",".join(APPLICATIONS), "--"]):
             inside = said(common.RESPIKE, *below)

@@ -276,7 +276,7 @@ def ends(images, scratch, image, mode, status, lines=(PLAIN,), counts=PLAIN):
 
 
 def traces(images, scratch, image):
-    """File descriptors are what they were, and memory has one new mapping: the counters."""
+    """File descriptors are unchanged, and memory has one new mapping: the counters."""
     seen = {}
     for kind in ("file", "missing", "nothing"):
         place = Place(images, scratch)
@@ -303,7 +303,7 @@ def traces(images, scratch, image):
     counts = {
         k: int(next(l for l in v if l.startswith("maps ")).split()[1]) for k, v in seen.items()
     }
-    # The mapping of the counters splits off the memory before and behind it in its segment.
+    # The mapping of the counters splits off the memory before and after it in its segment.
     expect(0 <= counts["file"] - counts["nothing"] <= 2, f"mappings: {counts}")
     expect(
         seen["missing"][1:3] == seen["nothing"][1:3],

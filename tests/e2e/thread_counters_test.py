@@ -115,7 +115,7 @@ def check_exact(scratch, *options):
         atomic, own = (Counted(scratch, image, counters) for counters in ("atomic", "threads"))
         expect(atomic.run(*arguments) == own.run(*arguments), f"{arguments}: other output")
         expect(atomic.counts() == own.counts(), f"{arguments}: other counts")
-        # Threads of the past leave their copies to those that come later.
+        # Threads that have ended leave their copies to later threads.
         together, later, children = arguments
         most = 1 + together + (later > 0) + children
         expect(1 <= own.copies() <= most, f"{arguments}: {own.copies()} copies, not {most}")

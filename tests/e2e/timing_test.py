@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """measure and compare --native: programs of this host are timed, and counted where the processor has counters.
 
-Programs get the same work each time, a difference in speed is seen, none is made up for one program
-against itself, and errors are those of measured programs."""
+Programs get the same work each time, a difference in speed is seen, none is made up for one program against itself, and
+errors are errors of measured programs."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from common import expect
 
 COUNTED = b"respike: note: the cycles of the processor cannot be counted here ("  # where it has no counters
 
-# Works for its last argument, prints what it sees, and adds its name to the file `runs`.
+# Works as long as its last argument says, prints its view of the run, and adds its name to the file `runs`.
 SOURCE = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,8 +84,8 @@ def check_faster(scratch):
 
 
 def check_same(scratch):
-    """A program is no faster than itself: chance may say so in one of a hundred comparisons, in four before five that do
-    not with a probability of 7e-7."""
+    """A program is not faster than itself: chance may say so in one of a hundred comparisons; the probability of four
+    such comparisons before five others is 7e-7."""
     program, folder = build(scratch), scratch.folder()
     same = different = 0
     while same < 5 and different < 4:

@@ -177,8 +177,7 @@ def check_verify_finds_changes(program, layout, scratch):
         if p["category"] == "optimized"
     ]
     common.expect(changed or layout is random_layout, "no instructions were taken out")
-    # Words that are no code of a procedure (padding) may change unnoticed; the first word of a
-    # procedure may not.
+    # Words outside the code of procedures (padding) may change unnoticed; the first word of a procedure may not.
     for offset in first_words(output, generator, 24, changed):
         bad = bytearray(good)
         bit = generator.randrange(32)

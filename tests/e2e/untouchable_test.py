@@ -17,17 +17,16 @@ they are compared with the original. The test looks for three kinds of sequences
   no unwind information covers the return address minus one: if none covered it before, none may
   now, and the word before is the old word or a no-op.
 
-The first two kinds are straight lines of instructions. A line ends early, and does not count, at a
-jump, a call or a halt, after some 150 instructions, and a locked line at another locked load. Each
-line of the original, with its registers and displacements but without branch targets, has to occur
-in the output as often, and the output must have as many instructions that begin a line. (A line
-that ends early may become complete when a branch to the next instruction is dropped, never the
-reverse.) If hot-cold optimization copies blocks, every copy of a locked load has to begin a whole
-line, too.
+The first two kinds are straight lines of instructions. A line ends early, and does not count, at a jump, a call or a
+halt, after some 150 instructions, and a locked line at another locked load. Each line of the original, with its
+registers and displacements but without branch targets, has to occur in the output as often, and the output must have as
+many instructions that begin a line. (A line that ends early may become complete when a branch to the next instruction
+is dropped, never the reverse.) If hot-cold optimization copies blocks, every copy of a locked load also has to begin a
+whole line.
 
-MINIMA says how many sequences some images have at least, so that nothing passes for lack of
-sequences. The compilers' shadows never cross a branch, and their code for EV6 has no trapb at all;
-the assembled image has shadows that cross branches, and signal return code outside of glibc.
+MINIMA says how many sequences some images have at least: no test may pass for lack of sequences. The compilers' shadows
+never cross a branch, and their code for EV6 has no trapb at all; the assembled image has shadows that cross branches,
+and signal return code outside of glibc.
 
 Seeds of the random and the scattered layout and of the counts each: --seeds N (environment
 RESPIKE_UNTOUCHABLE_SEEDS, default 1)."""

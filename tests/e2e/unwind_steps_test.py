@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Stacks of rewritten x86-64 programs can be unwound at every instruction.
 
-Programs run step by step, and a signal handler unwinds their stack (unwind_steps/steps.c says how,
-and how it knows what is right). The images are shuffled, laid out by the profile of their own run,
-and instrumented; programs throw through every kind of frame meanwhile, and print what they print
-otherwise.
+Programs run step by step, and a signal handler unwinds their stack (unwind_steps/steps.c says how, and how it knows the
+right stack). The images are shuffled, laid out by the profile of their own run, and instrumented; meanwhile programs
+throw through every kind of frame, and print the same as without the steps.
 
 RESPIKE_STEPS: how many instructions of each run are followed (default 30,000)."""
 
@@ -50,7 +49,7 @@ def profile_of(program, scratch):
 
 
 def step_through(image, run, steps, library, scratch):
-    """The outcome of the run, and the figures: steps, checks, wrong stacks, what was wrong."""
+    """The outcome of the run, and the figures: steps, checks, wrong stacks, the faults."""
     report = scratch.file("report")
     settings = {"LD_PRELOAD": str(library), "STEPS_OUT": str(report), "STEPS_MOST": str(steps), "LD_BIND_NOW": "1"}
     outcome = common.run_program(image, run, environment=settings)

@@ -37,7 +37,7 @@ def rows_of(path):
 
 
 def structure_of(path):
-    """What the tables are: columns, keys, references, indexes."""
+    """The form of the tables: columns, keys, references, indexes."""
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     result = {}
     for name, kind in database.execute("select name, type from sqlite_master where name not like 'sqlite_%'").fetchall():
@@ -64,7 +64,7 @@ def check_version(scratch, version):
     expect(structure_of(world.database) == structure_of(new.database), "the tables are not those of a new database")
     for table, rows in before.items():
         if table in ("schema_version", "application_image", "image"):
-            continue  # paths and uses are brought up to date, too
+            continue  # paths and uses are also brought up to date
         kept = [{column: row[column] for column in rows[0]} for row in after[table]] if rows else []
         expect(kept == rows, f"{table}: {kept}, not {rows}")
     expect(len(after["image"]) == len(before["image"]), f"{after['image']}")
@@ -75,7 +75,7 @@ def check_version(scratch, version):
 
 
 def check_all_there(scratch):
-    """Whoever changes the schema writes down a database of that version."""
+    """A change of the schema needs a stored database of that version."""
     expect(set(FILES) == set(range(1, NEWEST + 1)), f"there are databases of the versions {sorted(FILES)}, not of all to {NEWEST}")
 
 
@@ -106,7 +106,7 @@ def check_newer(scratch):
 
 
 def check_only_read(scratch):
-    """What only looks does not bring a database up to date: completions."""
+    """Completions only read, and do not bring a database up to date."""
     world = World(scratch)
     database_of(world, 1)
     before = world.database.read_bytes()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Code of x86-64 programs and libraries is listed as llvm-objdump lists it; what needs relocations is refused without.
 
-`respike image disasm --objdump IMAGE` prints `ADDRESS: BYTES TEXT` for each instruction of the executable sections, in both
-syntaxes. Prefixes that llvm-objdump lists on lines of their own belong to the instruction behind them."""
+`respike image disasm --objdump IMAGE` prints `ADDRESS: BYTES TEXT` for each instruction of the executable sections, in
+both syntaxes. Prefixes that llvm-objdump lists on lines of their own belong to the next instruction."""
 
 import pathlib
 import re
@@ -22,7 +22,7 @@ def words(text):
 
 
 def objdump_lines(image, *options):
-    """[(address, bytes, text)] with single blanks and without symbols; prefixes joined with what follows."""
+    """[(address, bytes, text)] with single blanks and without symbols; prefixes joined with their instructions."""
     outcome = common.run_command([OBJDUMP, "-d", "-z", *options, image], timeout=common.TOOL_TIMEOUT)
     lines, prefixes = [], []
     for address, code, text in LINE.findall(outcome.stdout.decode()):

@@ -26,7 +26,7 @@ BUILD = pathlib.Path(common.RESPIKE).parent
 EVENTS = 37 * 8  # bytes of measure::Events
 MODELS = {"zen3": (13, 6), "goldencove": (17, 6)}  # cycles of a misprediction, micro-ops a cycle
 
-# Of glibc the variants for the oldest processors: emulators differ in what they have of newer ones.
+# glibc's variants for the oldest processors: emulators differ in the features of newer processors.
 PLAIN = dict(
     os.environ,
     GLIBC_TUNABLES="glibc.cpu.hwcaps=-AVX2,-AVX2_Usable,-AVX,-AVX_Usable,-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM,"
@@ -47,7 +47,7 @@ twice:  lea     (%rcx,%rcx), %eax
         ret
 """
 
-# 600 functions of 20 to 45 instructions, each in 192 bytes, three times what the first level holds, are called in an
+# 600 functions of 20 to 45 instructions, each in 192 bytes, three times the size of the first level, are called in an
 # order without pattern.
 FUNCTIONS, SIZE = 600, 192
 
@@ -286,7 +286,7 @@ USER = '#include <stdio.h>\n#include <stdlib.h>\nint five(void); int main(void) 
 
 def check_library_path(scratch):
     """The program's dynamic linker gets LD_LIBRARY_PATH, the emulator's does not: a library there that the emulator
-    has, too, would stop the emulator."""
+    also has would stop the emulator."""
     libraries = scratch.folder()
     common.run_command(["gcc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", libraries / "libglib-2.0.so.0"])
     source = scratch.file("five.c")
@@ -358,8 +358,8 @@ def main():
             "no emulator": check_no_emulator,
         }
         cases = common.named_cases(checks, scratch)
-        # musl and the kernel's gifts at the start differ by a few instructions. glibc asks the processor what
-        # it has when it starts, and chooses functions by that; the two emulators answer differently.
+        # musl and the kernel's gifts at the start differ by a few instructions. glibc asks the processor for
+    # its features when it starts, and chooses functions by them; the two emulators answer differently.
         for name, allowed, start in (("switches.musl.static", 100, 0), ("exceptions.static", 15000, 60)):
             run = functools.partial(check_cachegrind, IMAGES / name, allowed, start)
             cases.append(common.Case(f"cachegrind {name}", run))

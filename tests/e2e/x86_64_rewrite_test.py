@@ -2,8 +2,8 @@
 """Rewritten x86-64 programs behave like the originals.
 
 Programs are compiled by the host's gcc, rewritten with --layout original, random, scatter and by estimates, and run on
-the host: output and exit status must be those of the original. Some outputs are rewritten again, stripped, or change
-places with a library. Hosts of other machines skip the test.
+the host: output and exit status must be the same as for the original. Some outputs are rewritten again, stripped, or
+change places with a library. Hosts of other machines skip the test.
 
 RESPIKE_X86_64_REWRITE_SEEDS: number of random layouts (default 3; large programs get one)."""
 
@@ -188,7 +188,7 @@ def return_address_in_register():
     check(image, 30)
 
 
-RARE = {  # how the C files are built; a first flag that is no flag is the compiler
+RARE = {  # how the C files are built; a first word that is not a flag is the compiler
     "patched_calls": [["-pg", "-mfentry", "-mrecord-mcount", "-no-pie", "-fno-pie"]],
     "split_stack": [["-fsplit-stack"]],
     "checked_calls": [["clang", "-flto", "-fvisibility=hidden", "-fsanitize=cfi-icall", "-fuse-ld=lld"]],
@@ -201,7 +201,7 @@ RARE = {  # how the C files are built; a first flag that is no flag is the compi
 
 
 def rare(source, flags):
-    """Hand-written code that misleads decoders; also instrumented, since probes move code, too.
+    """Hand-written code that misleads decoders; also instrumented, since probes also move code.
 
     `rewritten: NAME` in a source names a procedure that must not be left alone."""
     folder = scratch.folder()
@@ -224,7 +224,7 @@ def rare(source, flags):
 
 
 def relocations():
-    """In outputs, too, symbol and addend of each kept relocation make what the word or field holds."""
+    """In outputs as well, symbol and addend of each kept relocation make the contents of the word or field."""
     image = compile_image(scratch.folder() / "switches", SOURCES / "c" / "switches.c", "-O2")
     expect(not wrong_relocations(image), f"the input has {wrong_relocations(image)[:3]}")
     for number, layout in enumerate(layouts(SEEDS)):
@@ -342,7 +342,7 @@ void _start(void) {
 
 
 def code_behind_headers():
-    """lld puts code into the file right behind the note that follows the program headers."""
+    """lld puts code into the file directly after the note that follows the program headers."""
     if shutil.which("ld.lld") is None:
         raise Skip("there is no ld.lld")
     folder = scratch.folder()
@@ -358,7 +358,7 @@ def code_behind_headers():
 
 
 def refused():
-    """What cannot be rewritten is left alone, with one sentence."""
+    """Code that cannot be rewritten is left alone, with one sentence."""
     image = compile_image(scratch.folder() / "plain", SOURCES / "c" / "switches.c", "-O2", link=())
     outcome = common.respike("image", "optimize", image, "-o", image.with_name("output"))
     message = outcome.stderr.decode()

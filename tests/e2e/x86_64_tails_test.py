@@ -143,7 +143,7 @@ def optimized(image, output, expected, *options):
 
 
 def twice(source, flags):
-    """Layouts that the user asks for are written whatever they gain, so that something changes."""
+    """Layouts requested by the user are written whatever they gain, so that something changes."""
     folder = scratch.folder()
     image = compiled(folder / "image", source, flags)
     expected = run(image)

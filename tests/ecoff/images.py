@@ -3,8 +3,8 @@
 
 images.py OUT.ecoff SOURCE.c... [--flags FLAGS] [--dec]
 
---dec links no C library but the small one beside this file, so that all code has the form of DEC's compilers (addresses
-loaded from .lita), whose relocations binutils can read."""
+--dec links the small C library beside this file instead of glibc: all code then has the form of DEC's compilers
+(addresses loaded from .lita), whose relocations binutils can read."""
 
 import argparse
 import concurrent.futures

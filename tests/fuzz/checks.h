@@ -1,5 +1,5 @@
 #pragma once
-// What fuzzing demands of each step, for any bytes. The fuzzers and the smoke test use these
+// The demands of fuzzing on each step, for any bytes. The fuzzers and the smoke test use these
 // checks.
 //
 // A check returns a finding in one sentence, or nothing; a respike::Error is a fine answer to a
@@ -33,11 +33,11 @@ FuzzResult check_instrument(std::span<const uint8_t> bytes);
 /// image with one entry in its table of unwind regions; `bytes` are its number of bundles (two
 /// bytes), then the entry's information block.
 FuzzResult check_unwind(std::span<const uint8_t> bytes);
-/// Rewrites debug sections for code in another order; debug.cc says what an input is.
+/// Rewrites debug sections for code in another order; debug.cc describes the inputs.
 FuzzResult check_debug(std::span<const uint8_t> bytes);
 FuzzResult check_ir_text(std::string_view text);
-/// Checks a profile, a counter map or a counter file, told apart by their first bytes. Checksums
-/// are corrected first, so that the damage behind them is found.
+/// Checks a profile, a counter map or a counter file, distinguished by their first bytes. Checksums
+/// are corrected first, so that the reader reaches the damaged contents.
 FuzzResult check_counting(std::span<const uint8_t> bytes);
 
 }  // namespace respike

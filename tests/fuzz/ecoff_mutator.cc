@@ -1,8 +1,8 @@
 // A mutator that knows ECOFF images for Alpha.
 //
-// As in image_mutator.cc, a mutation chooses by meaning what to damage: a field of the file's
-// header, a section header, a relocation, the symbolic header, an external symbol, an instruction,
-// a word of data. Relocations are changed most, since lifting relies on them.
+// As in image_mutator.cc, a mutation chooses its target by meaning: a field of the file's header, a
+// section header, a relocation, the symbolic header, an external symbol, an instruction, a word of
+// data. Relocations are changed most, since lifting relies on them.
 //
 // Example: a mutation picks a relocation of .text and makes it one of an upper half.
 

@@ -1,9 +1,9 @@
 // Random code in a sandbox: a process without system calls in which any fault ends the thread.
 //
 // The oracle is the emulator's second way to execute everything: general handlers instead of
-// specialised ones. A run is cut after a number of blocks, and blocks of both ways have different
-// numbers of instructions. So only programs that end by a fault in both ways are compared, register
-// by register.
+// specialised handlers. A run is cut after a number of blocks, and blocks of both ways have
+// different numbers of instructions. So only programs that end by a fault in both ways are
+// compared, register by register.
 
 #include "tests/fuzz/emulation.h"
 
@@ -137,7 +137,7 @@ std::string different_contents(const Outcome& a, const Outcome& b) {
   return a.data == b.data ? "" : fmt::format("at {:x}: memory", a.ip);
 }
 
-/// Any instruction that the slot can hold. Most have small register numbers, so that they use each
+/// Any instruction that the slot can hold. Most have small register numbers, so they use each
 /// other's results.
 Instruction random_instruction(std::mt19937_64& random, ia64::Unit unit) {
   using namespace respike::ia64;
@@ -163,9 +163,9 @@ Instruction random_instruction(std::mt19937_64& random, ia64::Unit unit) {
   return result;
 }
 
-/// Changes what would end most runs after a few instructions: targets that do not exist, addresses
-/// in registers of unknown value, loop branches in the middle of a bundle, frames that are too
-/// small for the following code.
+/// Changes parts that would end most runs after a few instructions: targets that do not exist,
+/// addresses in registers of unknown value, loop branches in the middle of a bundle, frames that
+/// are too small for the following code.
 void make_legal(Instruction& instruction, unsigned slot, std::mt19937_64& random) {
   using namespace respike::ia64;
   const Op op = op_of(instruction);

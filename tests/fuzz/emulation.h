@@ -8,7 +8,7 @@
 
 namespace respike::fuzz {
 
-/// What a run of random code showed.
+/// The results of a run of random code.
 struct EmulationRun {
   std::string difference;  ///< between the two ways to execute the code, or empty
   bool compared = false;   ///< both ways ended by a fault; other runs are cut and show nothing

@@ -1,5 +1,5 @@
 #pragma once
-// What the libFuzzer targets share.
+// Code that the libFuzzer targets share.
 
 #include "tests/fuzz/checks.h"
 

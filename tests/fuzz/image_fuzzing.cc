@@ -2,7 +2,7 @@
 //
 // Targets that need inputs which pass the reader define RESPIKE_FUZZ_READABLE: if the reader
 // refuses a mutation, another mutation is tried. Otherwise the corpus would fill with refused
-// files, whose offspring is refused, too.
+// files, whose offspring is also refused.
 
 #include <algorithm>
 #include <cstddef>

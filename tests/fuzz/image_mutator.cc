@@ -1,12 +1,12 @@
 // A mutator that knows ELF.
 //
 // Random bytes seldom pass the reader's checks, and the changes that do pass are mostly in dead
-// padding. So each mutation chooses by meaning what to damage: it finds the section headers
-// (without trusting them), picks a record, and gives a field of the record a value that is likely
-// to matter: another record's value, a border of a section, a power of two, a value near the old
-// one. Tables are also copied to the end of the file with more records than before, so that inputs
-// grow many symbols and relocations on the same few bytes of code. Codes and types of relocations
-// are those of the image's machine.
+// padding. So each mutation chooses its target by meaning: it finds the section headers (without
+// trusting them), picks a record, and gives a field of the record a value that is likely to matter:
+// another record's value, a border of a section, a power of two, a value near the old value. Tables
+// are also copied to the end of the file with more records than before: inputs then have many
+// symbols and relocations for the same few bytes of code. Codes and types of relocations are those
+// of the image's machine.
 //
 // Example: a mutation picks a relocation of .rela.text and sets its offset to the end of .text.
 

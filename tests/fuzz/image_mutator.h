@@ -17,9 +17,9 @@ class FuzzRandom : public SplitMix64 {
   bool one_in(uint64_t n) { return below(n) == 0; }
 };
 
-/// Changes a few fields that an ELF file has (or a file in PE or ECOFF, see pe_mutator.h and
+/// Changes a few fields of an ELF file (or of a file in PE or ECOFF, see pe_mutator.h and
 /// ecoff_mutator.h): in a header, a symbol, a relocation, unwind tables, words of code and data,
-/// the number of records. Takes any bytes; if they are no ELF file, the changes are random. The
+/// the number of records. Takes any bytes; if they are not an ELF file, the changes are random. The
 /// result has at most `max_size` bytes.
 void mutate_image(std::vector<uint8_t>& bytes, size_t max_size, FuzzRandom& random);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What mutators of all containers share: bounded access to the bytes of an image, and changes that
-// are likely to matter.
+// Code that mutators of all containers share: bounded access to the bytes of an image, and changes
+// that are likely to matter.
 
 #include <cstdint>
 #include <initializer_list>
@@ -28,8 +28,8 @@ class MutationBase {
   uint64_t number(uint64_t offset, unsigned size) const;
   void put(uint64_t offset, uint64_t value, unsigned size);
 
-  /// A number of `bits` bits that is likely to make a difference in the place of `old`: a round
-  /// number, a neighbour of `old`, or, half of the time, one of the `borders`.
+  /// A number of `bits` bits that is likely to make a difference in place of `old`: a round number,
+  /// a neighbour of `old`, or, half of the time, one of the `borders`.
   uint64_t value_for(uint64_t old, unsigned bits, std::initializer_list<uint64_t> borders);
 
   /// Changes a few bytes of [offset, offset + size): to numbers, LEB128 continuations, bytes from

@@ -1,9 +1,9 @@
 // A mutator that knows PE images for Alpha.
 //
-// As in image_mutator.cc, a mutation chooses by meaning what to damage: a field of a header, a data
+// As in image_mutator.cc, a mutation chooses its target by meaning: a field of a header, a data
 // directory, a section header, an entry of the function table, a base relocation, a record of the
-// exports, a symbol, an instruction, a word of data. The new value is one that is likely to matter:
-// another record's, a border of a section, a power of two, a value near the old one.
+// exports, a symbol, an instruction, a word of data. The new value is likely to matter: another
+// record's value, a border of a section, a power of two, a value near the old value.
 //
 // Example: a mutation picks an entry of .pdata and lets its prolog end where another procedure
 // begins.

@@ -3,7 +3,7 @@
 # fault.
 #
 # usage: tests/fuzz/run.sh TARGET SECONDS [BUILD]
-#   SECONDS: 0 only builds the fuzzer and what makes its seeds
+#   SECONDS: 0 only builds the fuzzer and the makers of its seeds
 #   TARGET: reader, lifter, rewrite, instrument, ir_text, counting, unwind, debug or emulation; ia64_lifter, ia64_rewrite and
 #   ia64_instrument start from programs for Itanium only, x86_64_lifter and so on from programs for x86-64 only,
 #   pe_reader, pe_lifter and pe_rewrite from images of Windows NT only, ecoff_reader and so on from programs in ECOFF. BUILD: build directory, default build-fuzz

@@ -1,5 +1,5 @@
 // Puts a fixed number of structured mutations of small images through reading, lifting and
-// rewriting: in every build, for seconds, what the fuzzers do for hours.
+// rewriting: the work of the fuzzers, which run for hours, in seconds and in every build.
 
 #include <gtest/gtest.h>
 
@@ -170,7 +170,7 @@ Bytes flipped_image(int number) {
   return bytes;
 }
 
-/// A return became a branch that is not taken, so that control falls into the procedure's entry.
+/// A return became a branch that is not taken: control falls into the procedure's entry.
 TEST(FuzzSmoke, PeFallsIntoItsEntry) {
   const FuzzResult result = check_rewrite(flipped_image(3127), 3127);
   EXPECT_FALSE(result.finding) << *result.finding;

@@ -2,7 +2,7 @@
 // read again with the same meaning.
 //
 // The image mutator tests tables with many entries. Here the table has one entry, and all bytes of
-// the input are those of the entry's block: descriptors, personality routine and exception table.
+// the input belong to the entry's block: descriptors, personality routine and exception table.
 
 #include "optimizer/unwind/ia64/region_encoding.h"
 #include "optimizer/unwind/ia64/regions_reader.h"
@@ -34,7 +34,7 @@ void add_section(Image& image, const char* name, uint64_t address,
                             .memory_size = contents.size()});
 }
 
-/// The parts of an image without a file format; they lie one behind the other in `bytes`.
+/// The parts of an image without a file format, one after the other in `bytes`.
 struct OneEntry {
   OneEntry(uint64_t bundles, std::span<const uint8_t> block) {
     ByteWriter out;

@@ -1,5 +1,5 @@
-// The pages that show code: Time, Procedure, Layout, Images. Oracle: what the
-// code cache answers, and what the page showed before something else was chosen.
+// The pages that show code: Time, Procedure, Layout, Images. Oracle: the answers of the code cache,
+// and the contents of the page before another choice.
 
 #include <QComboBox>
 #include <QFile>
@@ -74,8 +74,7 @@ class CodePagesTest : public WindowTest {
     return wait_for([&] { return says("<b>" + procedure + "</b> at "); });
   }
 
-  /// A program with two procedures `helper`, of which one prints "first" and calls the other's
-  /// file.
+  /// A program with two procedures `helper`: one prints "first" and calls the other's file.
   QString build_twins() {
     const fs::path folder = world_.folder();
     std::ofstream(folder / "one.c") << R"(
@@ -179,7 +178,7 @@ TEST_F(CodePagesTest, WhatIsStruckOutIsNoProcedure) {
   ASSERT_TRUE(wait_for([&] { return image().optimized.has_value(); }));
   Environment environment(world_.database());
   CodeCache cache;
-  // A procedure of which hot-cold optimization took something out.
+  // A procedure from which hot-cold optimization removed code.
   QString split;
   for (const ProcedureRow& row : read_times(environment, "app", {}).rows) {
     if (row.instructions == 0) break;

@@ -1,5 +1,5 @@
-// What is shown of optimized code. The oracle is counting: the optimized image is instrumented and
-// runs, too, and each of its blocks must run as often as was said from the counts of the original.
+// The view of optimized code. The oracle is counting: the optimized image is also instrumented and
+// run, and each of its blocks must run as often as predicted from the counts of the original.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A program that was trained, optimized, and counted again as it is then.
+/// A program that was trained and optimized, and whose optimized version was counted.
 struct Counted {
   Image input, output;
   RewrittenProgram rewritten;  // with counts of the original
@@ -108,7 +108,8 @@ TEST(RewrittenTest, SqliteRunsAsOftenAsSaid) {
          "GROUP BY b ORDER BY 2;"});
 }
 
-/// What is struck out of the original's hot part is not in the optimized procedure's.
+/// Instructions struck out in the original's hot part are not in the optimized procedure's hot
+/// part.
 TEST(CodeCacheTest, SaysWhatTheHotPartLacks) {
   const World world;
   Counted counted;

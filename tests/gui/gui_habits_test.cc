@@ -1,8 +1,8 @@
-// What users of all pages expect: what they arranged is remembered, the keyboard reaches
+// Expectations of users on all pages: their arrangement is remembered, the keyboard reaches
 // everything, letters mean one thing, placeholders can be read in dark colours, tables and pictures
-// leave the program; no page is empty or cut, names with `<` stand as they are, and all that at
-// 200% (CMakeLists.txt sets QT_SCALE_FACTOR). Each test walks over all pages, so that a new page
-// cannot forget a habit. RESPIKE_GUI_SHOTS: a folder for pictures of the pages.
+// can be exported; no page is empty or cut, names with `<` appear unchanged, and all this also at
+// 200% (CMakeLists.txt sets QT_SCALE_FACTOR). Each test walks over all pages, so a new page cannot
+// forget a habit. RESPIKE_GUI_SHOTS: a folder for pictures of the pages.
 
 #include <QAbstractItemModelTester>
 #include <QAbstractProxyModel>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kName = "<u>app";  // labels could take that for a tag
 
-/// A window on an application that was counted, optimized and compared, so that no page is empty.
+/// A window on an application that was counted, optimized and compared: no page is empty.
 class HabitsTest : public WindowTest {
  protected:
   /// Has all models of the window checked, from now on.
@@ -78,7 +78,7 @@ class HabitsTest : public WindowTest {
         [&] { return std::ranges::any_of(window_->findChildren<QTableView*>(), is_source); }));
   }
 
-  /// Until all that pages have asked is answered, and what they asked because of the answers.
+  /// Until all questions of pages are answered, including the questions that answers led to.
   void wait_for_answers() {
     for (int i = 0; i < 3; ++i) {
       bool answered = false;
@@ -89,7 +89,7 @@ class HabitsTest : public WindowTest {
     }
   }
 
-  /// Shows each page in turn, when it has read what it shows.
+  /// Shows each page in turn, after it has read its contents.
   void on_each_page(const std::function<void(const QString& title, QWidget& page)>& look) {
     auto* tabs = find<QTabWidget>("Pages");
     for (int i = 0; i < tabs->count(); ++i) {
@@ -109,7 +109,7 @@ class HabitsTest : public WindowTest {
   }
 };
 
-// ---- what was arranged ----
+// ---- the user's arrangement ----
 
 std::map<QString, QByteArray> arrangement(const QWidget& window) {
   std::map<QString, QByteArray> states;
@@ -305,7 +305,7 @@ bool has_room(const QAbstractButton& button) {
 TEST_F(HabitsTest, NoPageIsEmptyOrCutInDarkColoursAt200Percent) {
   const QPalette before = QApplication::palette();
   QApplication::setPalette(dark_colours());
-  const QSize half_of_full_hd(960, 540);  // what 200% leave of 1920 x 1080
+  const QSize half_of_full_hd(960, 540);  // the rest of 1920 x 1080 at 200%
   window_->resize(half_of_full_hd);
   fill_pages();
   on_each_page([&](const QString& title, QWidget& shown) {
@@ -331,7 +331,7 @@ TEST_F(HabitsTest, NoPageIsEmptyOrCutInDarkColoursAt200Percent) {
 
 TEST_F(HabitsTest, AReadOnlyFileSystemIsSaidAndPagesShowWhatIsThere) {
   fill_pages();
-  window_.reset();  // so that nobody has the database open
+  window_.reset();  // no process may have the database open
   manager_.reset();
   {
     const ReadOnlyMount mount(world_.folder());

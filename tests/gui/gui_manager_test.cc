@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kShownWithin(2000);  // what other processes do
+constexpr milliseconds kShownWithin(2000);  // for changes by other processes
 constexpr milliseconds kBlockAtMost(100);
 const char* const kCalls = "calls.dynamic";
 
@@ -69,7 +69,7 @@ struct Watch {
   Manager manager;
 };
 
-/// All files beside the database, but not those of SQLite.
+/// All files beside the database, except SQLite's own files.
 std::set<fs::path> files_of(const World& world) {
   std::set<fs::path> files;
   const fs::path folder = world.database().string() + ".files";
@@ -260,7 +260,7 @@ class Input {
   int end_ = -1;
 };
 
-/// Registers and instruments `echo`, and starts a run of it that goes on until its input ends.
+/// Registers and instruments `echo`, and starts a run of it that continues until its input ends.
 void start_reading(const World& world, Watch& watch, ProgramRun& run, const Input& input) {
   world.ok({"register", world.build_echo()});
   world.ok({"instrument", "echo"});
@@ -341,7 +341,7 @@ TEST(ManagerTest, AFileThatIsNoDatabaseIsSaidOnce) {
   EXPECT_EQ(watch.manager.snapshot().problem, "");
 }
 
-/// Turns this process into one that may not write the files of root, for a while.
+/// For a while, takes from this process the right to write root's files.
 class AsNobody {
  public:
   AsNobody() { EXPECT_TRUE(was_ != 0 || seteuid(65534) == 0); }

@@ -249,12 +249,12 @@ TEST(WordsTest, ShellLineIsReadBackBySplitWords) {
   EXPECT_EQ(shell_line({"respike", "run", "/a/b.c-d_e"}), "respike run /a/b.c-d_e");
 }
 
-/// What `sh` makes of the words of a line, each followed by a zero byte.
+/// The words that `sh` reads from a line, each followed by a zero byte.
 QStringList by_shell(const QString& line) {
   const World::Outcome outcome = run_command("sh", {"-c", "printf '%s\\0' " + line});
   EXPECT_EQ(outcome.status, 0) << outcome.errors.toStdString();
   QStringList words = outcome.output.split(QChar(0));
-  words.pop_back();  // behind the last zero byte
+  words.pop_back();  // after the last zero byte
   return words;
 }
 
@@ -285,7 +285,7 @@ TEST(WordsTest, OpenQuotesAreRefused) {
 
 // ---- command lines of actions ----
 
-/// The words behind `respike`, through a shell's quoting.
+/// The words after `respike`, through a shell's quoting.
 QStringList arguments(const QStringList& command) {
   const QStringList words = split_words(shell_line(command)).value();
   EXPECT_EQ(words.front(), "respike");

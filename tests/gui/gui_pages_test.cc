@@ -1,5 +1,5 @@
-// The main window without a display, driven by mouse and keyboard events. Oracle: what the window
-// shows, and the command line on the same database.
+// The main window without a display, driven by mouse and keyboard events. Oracle: the window's
+// contents, and the command line on the same database.
 
 #include <QAbstractItemView>
 #include <QAbstractSpinBox>
@@ -225,7 +225,7 @@ TEST_F(WindowTest, OneImageOfSeveralIsChosen) {
   EXPECT_TRUE(commands().endsWith("instrument app --counters atomic"));
 }
 
-// ---- the window stays as it is ----
+// ---- the window keeps its state ----
 
 TEST_F(WindowTest, SelectionAndOpenBranchesSurviveWhatOthersDo) {
   register_by_command(world_.copy("calls.dynamic"), "m");
@@ -266,7 +266,7 @@ TEST_F(WindowTest, ArgumentsAreRemembered) {
   EXPECT_TRUE(window_->close());
   open();
   ASSERT_TRUE(wait_for([&] { return window_->application() == "echo"; }));
-  EXPECT_EQ(find<QLineEdit>("Arguments")->text(), "a 'b c'");  // the page is remembered, too
+  EXPECT_EQ(find<QLineEdit>("Arguments")->text(), "a 'b c'");  // the page is also remembered
 }
 
 TEST_F(WindowTest, ClosingWhileWorkGoesOnAsks) {
@@ -330,7 +330,7 @@ TEST_F(WindowTest, HundredApplicationsDoNotBlockTheWindow) {
 
 // ---- for everybody ----
 
-/// The text that tells a user who cannot see the window what a control is.
+/// The text that describes a control to a user who cannot see the window.
 QString spoken_name(const QWidget* widget) {
   if (!widget->accessibleName().isEmpty()) return widget->accessibleName();
   if (const auto* button = qobject_cast<const QAbstractButton*>(widget))
@@ -340,7 +340,7 @@ QString spoken_name(const QWidget* widget) {
   return {};
 }
 
-/// Names what users of a widget tree would miss.
+/// Names the properties that users of a widget tree would miss.
 QStringList faults_of(const QWidget& root) {
   QStringList faults;
   for (QWidget* widget : root.findChildren<QWidget*>()) {

@@ -1,4 +1,4 @@
-// Where the boxes of flow graphs go, and what pictures show.
+// The places of boxes of flow graphs, and the contents of pictures.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@
 namespace respike::gui {
 namespace {
 
-/// A flow graph like those of compilers: mostly branches over a few blocks, some loops, a few long
+/// A flow graph as compilers make them: mostly branches over a few blocks, some loops, a few long
 /// jumps.
 Graph random_graph(uint32_t nodes, uint32_t seed) {
   std::mt19937 random(seed);

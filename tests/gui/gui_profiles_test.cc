@@ -81,7 +81,7 @@ class ProfilesTest : public WindowTest {
     world_.ok({"instrument", "app"});
     world_.respike({"run", "app"});
   }
-  /// Puts another program in the place of the file: a new build.
+  /// Puts another program in place of the file: a new build.
   void rebuild(const std::string& program) {
     const QString other = world_.copy(program, "other");
     std::filesystem::rename(other.toStdString(), world_.folder() / "app");
@@ -115,7 +115,7 @@ class ProfilesTest : public WindowTest {
     });
   }
 
-  /// Writes what is chosen to a file.
+  /// Writes the chosen profile to a file.
   void write(const QString& file) {
     press("Merge", [&](QDialog& dialog) {
       find<QLineEdit>("Profile to write", &dialog)->setText(file);

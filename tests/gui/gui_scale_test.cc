@@ -1,10 +1,10 @@
 // The window with an image of 20,000 procedures, with 100 applications, and with a flow graph of
-// 2,000 blocks: how long pages and frames take. Prints what it measured.
+// 2,000 blocks: how long pages and frames take. Prints its measurements.
 //
-// Limits are those of a user who waits: a page 1 s, a flow graph 2 s, a frame of scrolling 16 ms
-// (60 frames a second), anything else in the window's thread 100 ms. The machine may do other work:
-// times are those of the processor, of this process or of the window's thread, and the best of up
-// to ten; by the clock each may take five times as long.
+// Limits are the patience of a user: a page 1 s, a flow graph 2 s, a frame of scrolling 16 ms (60
+// frames a second), anything else in the window's thread 100 ms. The machine may do other work:
+// times are processor times, of this process or of the window's thread, and the best of up to ten;
+// by the clock each may take five times as long.
 
 #include <QAbstractItemView>
 #include <QApplication>
@@ -165,7 +165,7 @@ class ScaleTest : public testing::Test {
     Q_EMIT table->activated(found.front());
   }
 
-  /// What opening a page took: until it was usable, and the longest time without an event.
+  /// The time to open a page: until it was usable, and the longest time without an event.
   struct Opening {
     double ready = std::numeric_limits<double>::max(), blocked = ready;
     double ready_by_clock = ready, blocked_by_clock = ready;
@@ -216,7 +216,7 @@ World* ScaleTest::world_ = nullptr;
 
 TEST_F(ScaleTest, PagesOfTwentyThousandProceduresAreThereWithinASecond) {
   std::map<QString, Opening> least;
-  Opening window;  // until it is there, nobody can be held up by it
+  Opening window;  // until it is there, it cannot delay anybody
   for (int i = 0; i < kTimes; ++i) {
     QSettings().clear();
     const auto all = [&] { return view<QTreeView>("Applications")->model()->rowCount() == 102; };
@@ -274,7 +274,7 @@ TEST_F(ScaleTest, ProfilesOfTwentyThousandProceduresAreSideBySideWithinASecond) 
     write_profile(file, environment.database().profile(build));
     window_->findChild<ProfilesPage*>()->open_files({file.c_str()});
     ASSERT_TRUE(wait_for([&] { return rows("Profiles") == 2; }));
-    wait(milliseconds(300));  // what the page reads of the file
+    wait(milliseconds(300));  // while the page reads the file
     time_opening(
         least, [&] { view<QTableView>("Profiles")->selectAll(); },
         [&] { return rows("Differences") > 10000; });
@@ -334,7 +334,7 @@ TEST_F(ScaleTest, FramesOfScrollingAreFast) {
     if (title == "Profiles") {
       ASSERT_TRUE(wait_for([&] { return rows("Procedures of the profile") > 20000; }));
     }
-    wait(milliseconds(300));  // what the page reads in the background
+    wait(milliseconds(300));  // while the page reads in the background
     for (auto* area : window_->findChildren<QAbstractScrollArea*>()) {
       if (!area->isVisible() || area->inherits("QHeaderView")) continue;
       double least = std::numeric_limits<double>::max();

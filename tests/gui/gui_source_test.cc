@@ -1,5 +1,5 @@
-// The source of a block: where files are found, what starts the editor, and what the page Procedure
-// shows. Oracle: `respike profile annotate` on the same profile, and the source's own lines.
+// The source of a block: where files are found, how the editor starts, and the contents of the page
+// Procedure. Oracle: `respike profile annotate` on the same profile, and the source's own lines.
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -68,7 +68,7 @@ TEST(SourcePathsTest, TheRecordedPlaceComesFirstAndOnlyWholeFoldersAreReplaced) 
   EXPECT_EQ(find_source(root + "/old/a.c", places), root + "/old/a.c");
   EXPECT_EQ(find_source(root + "/old/b.c", places), root + "/new/b.c");
   EXPECT_EQ(find_source(root + "/older/c.c", places), "");
-  EXPECT_EQ(find_source(root + "/old", places), "");  // a folder is no source
+  EXPECT_EQ(find_source(root + "/old", places), "");  // a folder is not a source
   EXPECT_EQ(find_source("a.c", places), "");
 }
 
@@ -338,7 +338,7 @@ TEST_F(SourceTest, AnOptimizedImageHasTheLinesOfItsOriginal) {
     EXPECT_TRUE(line.empty() || before.contains(line)) << line;
   EXPECT_TRUE(after.contains("loop.c:8"));
   ASSERT_TRUE(wait_for([&] { return source().rowCount() == 17; }));
-  EXPECT_EQ(text(7, SourceModel::count), "1,000");  // counts are those of the original
+  EXPECT_EQ(text(7, SourceModel::count), "1,000");  // the counts of the original
 }
 
 TEST_F(SourceTest, WithoutDebugInformationTheControlSaysWhy) {
@@ -433,9 +433,9 @@ TEST_F(SourceTest, TheEditorIsStartedAtTheLine) {
 
 TEST_F(SourceTest, NamesInDebugInformationOpenNoDevices) {
   count({"-g"});
-  const fs::path queue = sources() / "loop.c";  // a compiler can be told any name
+  const fs::path queue = sources() / "loop.c";  // a compiler accepts any name
   fs::remove(queue);
-  ASSERT_EQ(mkfifo(queue.c_str(), 0600), 0);  // whoever opens it waits for ever
+  ASSERT_EQ(mkfifo(queue.c_str(), 0600), 0);  // opening it waits for ever
   open_source("sum");
   EXPECT_TRUE(says("The source is not there"));
 }

@@ -1,5 +1,5 @@
-// The pages that have work done: Run, Gain, and what the window says when work ends. Oracle: the
-// command line on the same database, and what programs print.
+// The pages that start work: Run, Gain, and the window's messages when work ends. Oracle: the
+// command line on the same database, and the programs' output.
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -55,7 +55,7 @@ class WorkPagesTest : public WindowTest {
     ASSERT_TRUE(wait_for([&] { return application().images.front().optimized.has_value(); }));
   }
 
-  /// A terminal emulator that starts what it is told and ends with 0.
+  /// A terminal emulator that starts the given command and ends with 0.
   void make_terminal() {
     const fs::path terminal = world_.folder() / "x-terminal-emulator";
     std::ofstream(terminal) << "#!/bin/sh\n[ \"$1\" = -e ] || exit 3\nshift\n"
@@ -124,7 +124,7 @@ TEST_F(WorkPagesTest, TheEndOfTheOutputIsShownWhenLinesWrap) {
   ASSERT_TRUE(wait_for([&] { return bar->maximum() > 0 && bar->value() == bar->maximum(); }));
   wait(milliseconds(200));  // and so it stays
   EXPECT_EQ(bar->value(), bar->maximum());
-  output()->verticalScrollBar()->setValue(0);  // whoever reads is left alone
+  output()->verticalScrollBar()->setValue(0);  // the reader's position stays
   run_until("exit status 0");
   EXPECT_EQ(bar->value(), 0);
 }
@@ -368,7 +368,7 @@ TEST_F(WorkPagesTest, ComparisonsAreKeptChosenAndForgotten) {
   EXPECT_TRUE(says("/no/such/folder"));
 }
 
-// ---- what the window says ----
+// ---- the window's messages ----
 
 TEST_F(WorkPagesTest, TheStatusLineSaysWhatSucceeded) {
   register_by_command(world_.copy("calls.dynamic"), "app");

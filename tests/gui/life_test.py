@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""A whole life in the real window, driven from outside through the accessibility bus (AT-SPI), as a screen reader
-would drive it. First somebody who knows nothing takes a program of this machine from registering to export by pressing
-nothing but the highlighted button of the page Overview. Then: register, instrument, run twice, look at each page,
-optimize, run, export; an Alpha program, and an Itanium program where there is one. The exported image has to print the same and to execute fewer instructions. At
-last the window is closed by its menu and has to end with 0, so that LeakSanitizer reports what leaked meanwhile.
+"""A whole life in the real window, driven from outside through the accessibility bus (AT-SPI), as a screen reader would
+drive it. First a user without any knowledge takes a program of this machine from registering to export by pressing only
+the highlighted button of the page Overview. Then: register, instrument, run twice, look at each page, optimize, run,
+export, for an Alpha program and, if there is one, an Itanium program. The exported image has to print the same and to
+execute fewer instructions. At last the window is closed by its menu and has to end with 0; LeakSanitizer then reports
+leaks.
 
 The window runs in an X server (Xvfb), a window manager and a message bus of its own. A screenshot of each page is kept
 in build/gui/screenshots. Environment: RESPIKE_GUI_SHOTS (another folder for them), RESPIKE_GUI_DARK=1 (dark colours),
 QT_SCALE_FACTOR=2 (high resolution). Where Xvfb, openbox or pyatspi is missing, the test says so and is skipped.
 
-What a user of the keyboard or a screen reader cannot reach, this test cannot reach: then the window has to be mended,
-not the test."""
+If a user of the keyboard or of a screen reader cannot reach a control, this test cannot reach it either: then fix the
+window, not the test."""
 
 import json
 import os
@@ -53,7 +54,7 @@ ForegroundNormal=252,252,252
 [Colors:Tooltip]
 BackgroundNormal=49,54,59
 ForegroundNormal=252,252,252
-"""  # what KDE's dark colours are; Qt reads them without KDE
+"""  # KDE's dark colours; Qt reads them without KDE
 WORK = """
 create table t(a integer primary key, b text);
 with recursive c(x) as (values(1) union all select x+1 from c where x<3000) insert into t select x, 'row ' || x from c;
@@ -72,14 +73,14 @@ print(#words, words[1], words[150], table.concat(words):find("w99"))
 
 
 def missing():
-    """What this machine lacks for the test; empty: nothing."""
+    """The needs of the test that this machine lacks; empty: none."""
     lacking = [tool for tool in TOOLS if not shutil.which(tool)]
     python = subprocess.run(["/usr/bin/python3", "-c", "import pyatspi"], capture_output=True)
     return lacking + (["pyatspi"] if python.returncode else []) + ([] if os.path.exists(MANAGER) else ["respike-manager"])
 
 
 def start_session(scratch):
-    """Starts this file once more inside of a session of its own; returns its status."""
+    """Starts this file once more inside a session of its own; returns its status."""
     environment = dict(os.environ, RESPIKE_GUI_INSIDE=str(scratch), HOME=str(scratch / "home"), LC_ALL="C.UTF-8",
                        XDG_RUNTIME_DIR=str(scratch / "runtime"), XDG_CONFIG_HOME=str(scratch / "home"),
                        RESPIKE_DB=str(scratch / "life.db"), QT_LINUX_ACCESSIBILITY_ALWAYS_ON="1",
@@ -118,7 +119,7 @@ class Window:
         from gi.repository import GLib
 
         self.atspi, self.scratch = pyatspi, scratch
-        self.gone = (GLib.GError, RuntimeError, AttributeError)  # what objects of a closed dialog raise
+        self.gone = (GLib.GError, RuntimeError, AttributeError)  # errors of objects of a closed dialog
         self.helpers = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                         for command in (["openbox"], ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately"])]
         self.log = open(scratch / "manager.log", "w+")
@@ -165,7 +166,7 @@ class Window:
             time.sleep(0.05)
 
     def describe(self):
-        """Prints what can be reached, to see what is missing."""
+        """Prints all reachable controls, to see which are missing."""
         for node in self.walk(self.application):
             print(f"  {node.getRoleName()} \"{node.name}\"")
 
@@ -236,7 +237,7 @@ class Window:
             time.sleep(0.1)
 
     def value(self, label):
-        """What the box with a label holds: Qt gives boxes the name of what is chosen."""
+        """The contents of the box with a label: Qt names a box after its current choice."""
         for node in self.walk(self.top()):
             for relation in node.getRelationSet() if node.getRoleName() == "combo box" else []:
                 if relation.getRelationType() == self.atspi.RELATION_LABELLED_BY:
@@ -298,7 +299,7 @@ def images(name):
 
 
 def next_button(window):
-    """The button that is highlighted, by what it says to who does not see it; None: there is none."""
+    """The highlighted button, by its text for screen readers; None: there is none."""
     for node in window.walk(window.top()):
         if node.getRoleName() == "push button" and node.description.startswith("Next step: "):
             return node if node.getState().contains(window.atspi.STATE_ENABLED) else None
@@ -354,7 +355,7 @@ def be_guided(window):
     expect(outcome.stdout == expected, "the exported program prints something else")
     shown = json.loads(common.respike_ok("show", "my program", "--json").stdout)
     expect(shown["mode"] == "optimized", f"{shown}")
-    # What the command line says next is what the window says.
+    # The command line and the window propose the same next step.
     common.respike_ok("instrument", "my program")
     press_next(window, "Run")
     press_next(window, "Optimize")
@@ -464,7 +465,7 @@ def look_at_pages(window):
     window.idle()
     for name in window.pages():
         window.page(name)
-        time.sleep(0.5)  # what a page reads in the background
+        time.sleep(0.5)  # a page reads in the background
         window.shoot(name)
 
 

@@ -34,8 +34,8 @@ select count(*), sum(a), max(b) from t where b like '%7%';
 select a % 10 as k, count(*), min(b) from t group by k order by k;
 """
 
-# What is wrong with the page, as a list of sentences. The colour behind a text is that of the nearest element that
-# paints its background.
+# The faults of the page, as a list of sentences. The colour behind a text is that of the nearest element that paints
+# its background.
 FAULTS = """(() => {
   const faults = [];
   const where = e => e.tagName.toLowerCase() + ' "' + e.textContent.trim().slice(0, 40) + '"';
@@ -176,7 +176,7 @@ def check(browser, page, name):
 
 
 def check_layout(page, pictures):
-    """The map of the main image, whose numbers are those that its text says."""
+    """The map of the main image has the same numbers as its text."""
     expect("Layout of trained" in pictures, f"no map among {pictures}")
     text = page.read_text()
     said = re.search(r"Something runs in ([\d,]+) pages of ([\d,]+) bytes of the original, and in ([\d,]+) of the", text)
@@ -188,7 +188,7 @@ def check_layout(page, pictures):
 
 
 def make_reports(folder):
-    """A report of a program that was counted and optimized, and of one that was only registered."""
+    """A report of a program that was counted and optimized, and of a program that was only registered."""
     environment = dict(os.environ, RESPIKE_DB=str(folder / "x.db"), HOME=str(folder), QT_QPA_PLATFORM="offscreen")
     work = folder / "work.sql"
     work.write_text(WORK)

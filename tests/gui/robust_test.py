@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Windows that are killed, that are one of several, and whose database goes away.
 
-A window without a display (window_driver.cc) does what this test says, one action at a time. The
-invariants of a database and of its files are those of killed_test.py, which does the same with the
-command line. Environment: RESPIKE_WINDOW_KILLS, how often each action is killed (default 2)."""
+A window without a display (window_driver.cc) performs the actions of this test, one at a time. The invariants of a
+database and of its files are those of killed_test.py, which does the same with the command line. Environment:
+RESPIKE_WINDOW_KILLS, how often each action is killed (default 2)."""
 
 import json
 import os
@@ -23,7 +23,7 @@ DRIVER = os.environ.get("RESPIKE_WINDOW", str(pathlib.Path(common.RESPIKE).paren
 KILLS = int(os.environ.get("RESPIKE_WINDOW_KILLS", 2))  # of each action
 COMMAND_LINES = 10
 WAIT = 60.0
-PROMISED = 2.0  # what others did shows within so many seconds
+PROMISED = 2.0  # changes by others show within this time, in seconds
 GONE = 5.0  # so does a database that goes away or comes back
 TIMES = 10  # at most: the best of them counts, since other programs may use the processors
 BLOCKED_MS = 1000  # with ten command lines on a few processors; alone a window is held up 100 ms at most
@@ -90,7 +90,7 @@ class Window:
         return shown
 
     def rows(self):
-        """{application: what its other columns say}"""
+        """{application: the texts of its other columns}"""
         return {row[0]: row[1:] for row in self.shown()["rows"]}
 
     def start(self, *words):
@@ -118,7 +118,7 @@ class Window:
         return [text for kind, text in self.said if kind == "error"]
 
     def kill(self):
-        """Ends the process without a warning; returns when its programs have ended, too."""
+        """Ends the process without a warning; returns when its programs have also ended."""
         self.process.kill()
         self.process.wait()
         end = time.monotonic() + WAIT
@@ -288,7 +288,7 @@ def seconds_until(window, what, condition):
 
 
 def check_shown_soon(world, windows):
-    """What a command line does shows in all windows."""
+    """Changes by a command line show in all windows."""
 
     def once(number):
         name = f"soon{number}"

@@ -93,7 +93,7 @@ QString World::refusal(const QStringList& words) const {
   const Outcome outcome = respike(words);
   EXPECT_NE(outcome.status, 0) << words.join(' ').toStdString();
   const QString said = outcome.errors.trimmed().section("respike: ", -1);
-  // LeakSanitizer adds lines where a process may not look at itself (AsNobody).
+  // LeakSanitizer adds lines if a process may not inspect itself (AsNobody).
   return is_sanitized() ? said.section('\n', 0, 0) : said;
 }
 

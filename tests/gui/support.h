@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the window share: a folder of their own, the command line, and waiting.
+// Code that the tests of the window share: a folder of their own, the command line, and waiting.
 
 #include <QCoreApplication>
 #include <QString>
@@ -36,7 +36,7 @@ class World {
   };
   /// Runs `respike --db DATABASE WORDS`.
   Outcome respike(const QStringList& words) const;
-  /// The same, and expects status 0. Returns what the command printed.
+  /// The same, and expects status 0. Returns the command's output.
   QString ok(const QStringList& words) const;
   /// The one line that the command says when it fails, without "respike: "; expects a failure.
   QString refusal(const QStringList& words) const;
@@ -48,7 +48,8 @@ class World {
 /// The command `respike`.
 QString respike_command();
 
-/// Runs any command. Throws nothing; a status of -1 says that the command did not end by itself.
+/// Runs any command. Throws nothing; a status of -1 says that a signal or a limit ended the
+/// command.
 World::Outcome run_command(const QString& program, const QStringList& words);
 
 /// Handles events until `condition` holds, or until `most` went by. Returns the condition.
@@ -58,14 +59,15 @@ bool wait_for(const std::function<bool()>& condition,
 /// Handles events for a time.
 void wait(std::chrono::milliseconds time);
 
-/// Measures time, but for what threads were ready to run and had no processor, which other programs
-/// may keep busy. That is not counted by each kernel, and all time is measured then.
+/// Measures time without the time in which threads were ready to run and had no processor, since
+/// other programs may keep the processors busy. Not every kernel counts this time; without it, all
+/// time is measured.
 class PatientTimer {
  public:
   enum class Waits : uint8_t { of_this_thread, of_all_threads };
   explicit PatientTimer(Waits waits) : waits_(waits) { restart(); }
   std::chrono::milliseconds elapsed() const;
-  /// Begins anew; returns what was elapsed.
+  /// Begins anew; returns the elapsed time.
   std::chrono::milliseconds restart();
 
  private:
@@ -77,11 +79,11 @@ class PatientTimer {
 };
 
 /// The longest time in which the event loop handled no timer, while `condition` did not hold,
-/// without what this thread waited for a processor.
+/// without the time in which this thread waited for a processor.
 std::chrono::milliseconds longest_block(const std::function<bool()>& condition);
 
-/// Makes a folder a read-only file system, for this process alone, until destruction: root, too,
-/// may not write there. is_mounted() is false where the system does not allow that.
+/// Makes a folder a read-only file system, for this process alone, until destruction: even root may
+/// not write there. is_mounted() is false if the system does not allow this.
 class ReadOnlyMount {
  public:
   explicit ReadOnlyMount(const std::filesystem::path& folder);
@@ -101,8 +103,7 @@ bool is_sanitized();
 /// Whether limits of time apply: not under sanitizers.
 bool times_apply();
 
-/// Prepares a home of its own, so that settings of the user are neither read nor written, and runs
-/// all tests.
+/// Prepares a home of its own, to neither read nor write the user's settings, and runs all tests.
 int run_tests(int argc, char** argv, const std::function<int()>& all);
 
 }  // namespace respike::gui

@@ -1,12 +1,12 @@
-// window_driver --db DATABASE: a window without a display that does what lines of its standard
-// input say, for tests that kill windows or open several.
+// window_driver --db DATABASE: a window without a display that performs the actions in lines of its
+// standard input, for tests that kill windows or open several windows.
 //
 // A line holds the words of a command, apart by tabs, as on the command line: "instrument<TAB>app".
 // Beside the command line's words there are "verify APP", "compare APP", "show" and "quit". The
 // program answers with lines of JSON: {"event": "started"} before an action begins, {"event":
 // "ended", "state": "done"} after it, {"event": "said", "kind": "error", ...} for each message, and
 // {"event": "shown", "rows": [...]} after "show". "die WORDS" begins an action, and SIGKILL ends
-// the window before it hears of the action's end. Pages change all the time, so that each asks its
+// the window before it learns of the action's end. Pages change all the time, so each page asks its
 // questions.
 
 #include <QAbstractItemModel>
@@ -132,9 +132,8 @@ class Driver {
     return collect_action();
   }
 
-  /// Tells what a user sees: the rows of the page Applications, whose pages exist, and the longest
-  /// time in which the window handled no event since it was asked last, although it had a
-  /// processor.
+  /// Reports a user's view: the rows of the page Applications, if its pages exist, and the longest
+  /// time since the last report in which the window handled no event although it had a processor.
   void show() {
     const QAbstractItemModel& model = *window_.findChild<QTreeView*>()->model();
     QJsonArray rows;

@@ -1,6 +1,6 @@
 #pragma once
-// What tests of the main window share: a window on a database of its own, and how a user finds and
-// presses what the window shows.
+// Code that tests of the main window share: a window on a database of its own, and ways to find and
+// press its controls, as a user does.
 
 #include <QAbstractButton>
 #include <QApplication>
@@ -77,7 +77,7 @@ class WindowTest : public testing::Test {
   void press(const QString& button, QWidget* in = nullptr) {
     auto* found = find<QAbstractButton>(button, in);
     ASSERT_TRUE(found != nullptr);
-    // What an action changed shows a moment after the action's end.
+    // The changes of an action show a moment after the action's end.
     ASSERT_TRUE(wait_for([&] { return found->isEnabled(); })) << button.toStdString();
     QTest::mouseClick(found, Qt::LeftButton, {}, {10, found->height() / 2});
   }

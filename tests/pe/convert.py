@@ -2,8 +2,8 @@
 
 Linux code finds everything relative to gp; NT code has no gp. If gp is taken for 0, an offset from gp is the address
 itself, so the conversion is textual: the instructions that load gp go, register 29 becomes register 31, which reads as
-0, and words relative to gp become addresses. What then has the ELF relocations GPRELHIGH and GPRELLOW is what NT's
-objects have as REFHI and REFLO.
+0, and words relative to gp become addresses. The ELF relocations GPRELHIGH and GPRELLOW then correspond to REFHI and
+REFLO in NT's objects.
 
 Each procedure gets an entry of .pdata: begin, end, handler, handler's data, end of the prolog. Example:
 

@@ -8,8 +8,8 @@ function up, and puts the address of the function into the slot.
     load_f:  $28 = address of the slot; go to the library's common code
     common:  save arguments, call the helper, restore arguments, jump to the function
 
-Format: Microsoft PE/COFF specification, section 5.8 (delay-load import tables). In the older form tables hold addresses,
-in the newer one (attribute 1) distances from the base; link.py makes these from those."""
+Format: Microsoft PE/COFF specification, section 5.8 (delay-load import tables). In the older form tables hold
+addresses, in the newer form (attribute 1) distances from the base; link.py makes the newer form from the older."""
 
 import tables
 

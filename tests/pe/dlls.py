@@ -3,7 +3,7 @@
     user.exe -> middle.dll -> counting.dll
              -> counting.dll (by name, by number, variables, thread-local variables)
              -> late.dll (with delay); opens refusing.dll and others by name
-    lua.exe -> lua.dll;  query.exe, sqlite3.exe -> sqlite3.dll;  opening.exe opens what it is told"""
+    lua.exe -> lua.dll;  query.exe, sqlite3.exe -> sqlite3.dll;  opening.exe opens the given libraries"""
 
 import functools
 import pathlib
@@ -19,7 +19,7 @@ SHARED_BASE = 0x10000000 + 0x1000000  # of all libraries: all but the first go e
 
 
 def compile_programs(folder, relative_delays=False):
-    """Objects of the small programs, by the names of their sources; `delay`: what loads late.dll."""
+    """Objects of the small programs, by the names of their sources; `delay`: the code that loads late.dll."""
     made = {}
     for name in ("counting", "middle", "late", "refusing", "user"):
         flags = convert.THREAD_FLAGS if name in ("counting", "user") else []
@@ -63,7 +63,7 @@ def link_programs(objects, folder, **options):
 
 
 def link_library(name, objects, export, folder, **options):
-    """A library of objects that exports what `export` says of a name."""
+    """A library of objects, with the exports that `export` gives for a name."""
     linked = functools.partial(link.Options, entry="", dll_name=name, base=SHARED_BASE, **options)
     names = sorted({s.name for o in map(link.Object, objects) for s in o.symbols
                     if s.binding != link.LOCAL and s.section not in (link.UNDEFINED, link.ABSOLUTE) and export(s)})

@@ -5,9 +5,9 @@ relocations as Open Watcom's linker makes them for Alpha: HIGHADJ with the low h
 of an address, HIGHLOW at words, nothing at lower halves, since images move by multiples of 64 KB.
 
 Undefined names are imported, by name or by number, from the libraries that the options say. A function gets a stub in
-.text, as import libraries have them: load the slot of the import address table, jump. `__imp_NAME` is the slot itself.
-tables.py makes what libraries and threads need. Pointers in data have 64 bits, since no compiler for Alpha at hand makes smaller ones: their upper
-half stays 0, and the lower half has the base relocation.
+.text, as in import libraries: load the slot of the import address table, jump. `__imp_NAME` is the slot itself.
+tables.py makes the tables that libraries and threads need. Pointers in data have 64 bits, since no available compiler
+for Alpha makes smaller pointers: their upper half stays 0, and the lower half has the base relocation.
 """
 
 import collections
@@ -47,13 +47,13 @@ class Options:
     exports: tuple = ()  # names, or tables.Export
     ordinal_base: int = 1
     dll_name: str = ""
-    thread_functions: tuple = ()  # names of functions that are told of threads
+    thread_functions: tuple = ()  # names of functions that are called for threads
     relative_delays: bool = False  # delayed imports in the newer form, relative to the base (delay.py)
     bound: bool = False  # imports look bound to libraries of some date
     resource: bytes = b""
     debug: bytes = b""
     certificate: bytes = b""
-    wide: bool = False  # PE32+ for machine 0x284: words that hold addresses have 64 bits, but those of jump tables
+    wide: bool = False  # PE32+ for machine 0x284: words with addresses have 64 bits, except in jump tables
     stub: int = 0x80  # bytes of the program for DOS in front of the headers
     base_relocations: bool = True
     symbols: bool = False  # a COFF symbol table with the names of procedures
@@ -144,7 +144,7 @@ class Linker:
         self.size[".data"] = max(memory, self.size[".data"])
 
     def collect_arrays(self):
-        """Pointers to constructors and destructors, those with a priority first."""
+        """Pointers to constructors and destructors, pointers with a priority first."""
         for name in ("init_array", "fini_array"):
             found = [(s.name[len(name) + 2 :] or "~", number, index) for number, each in enumerate(self.objects)
                      for index, s in enumerate(each.sections) if s.name.startswith("." + name) and s.size]
@@ -154,7 +154,7 @@ class Linker:
             self.arrays[f"__{name}_end"] = len(self.contents[".data"])
 
     def add_section(self, name, content):
-        """Puts a section behind all others, once the rva of the section, `self.end`, is known."""
+        """Puts a section after all others, once the rva of the section, `self.end`, is known."""
         self.contents[name], self.size[name], self.rva[name] = bytearray(content), len(content), self.end
         if name not in self.order:
             self.order.append(name)

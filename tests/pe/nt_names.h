@@ -1,6 +1,6 @@
-// Included in front of every C file that becomes a program for Windows NT: all names bind inside of the
-// program, so that the compiler forms addresses by two halves and calls by bsr. The C library's variables cannot
-// be imported like that; a function gives their values.
+// Included in front of every C file that becomes a program for Windows NT: all names bind inside
+// the program, so the compiler forms addresses by two halves and calls by bsr. The C library's
+// variables cannot be imported in this way; a function gives their values.
 #include <stdio.h>
 #include <errno.h>
 #undef stdin

@@ -1,4 +1,4 @@
-"""Reads relocatable ELF objects for Alpha: what the linker of images for Windows NT needs of them."""
+"""Reads relocatable ELF objects for Alpha, as far as the linker of images for Windows NT needs them."""
 
 import dataclasses
 import struct

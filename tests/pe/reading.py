@@ -1,6 +1,6 @@
-"""What tests look at in images: by the specification, and without a word of Respike's.
+"""The parts of images that tests check: read by the specification, without code of Respike.
 
-Base relocations are read here in particular, since no other reader at hand understands HIGHADJ, which takes two words."""
+Above all it reads base relocations, since no other available reader understands HIGHADJ, which takes two words."""
 
 import collections
 import dataclasses

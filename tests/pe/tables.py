@@ -1,5 +1,5 @@
-"""Tables of images that libraries and threads need: imports, exports, thread-local data, resources, and what stands behind
-the sections. Each function gets the Linker (link.py), puts a section behind the others, and sets its data directory.
+"""Tables of images that libraries and threads need: imports, exports, thread-local data, resources, and the data after
+the sections. Each function gets the Linker (link.py), puts a section after the others, and sets its data directory.
 
 Format: the Microsoft PE/COFF specification, sections 6.1 to 6.9."""
 
@@ -63,7 +63,7 @@ def make_imports(linker):
 
 
 def bound_imports(linker):
-    """Behind the section headers: which libraries the slots were bound to, by their dates."""
+    """After the section headers: the libraries to which the slots were bound, with their dates."""
     if not linker.options.bound:
         return b""
     records, names = bytearray(), bytearray()
@@ -108,7 +108,7 @@ def make_exports(linker):
 
 
 class ThreadData:
-    """The template of thread-local data, its directory, the number of the image, and the functions that are told."""
+    """The template of thread-local data, its directory, the number of the image, and the functions that are called."""
 
     def __init__(self, linker):
         self.linker = linker
@@ -156,7 +156,7 @@ def make_resources(linker):
 
 
 def trailing(linker, headers_size, body, symbols):
-    """What stands behind the sections and symbols: debug information and the certificate."""
+    """The data after the sections and symbols: debug information and the certificate."""
     out = bytearray()
     at = headers_size + len(body) + len(symbols)
     if linker.options.debug:

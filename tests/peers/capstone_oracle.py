@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Capstone agrees with Respike about the registers and flags that x86-64 instructions read and write.
 
-Compared are all instructions of images (default: those of IMAGES that are installed) and all opcodes with many prefixes
-and operands. `x86_64_effects` says what Respike knows; `cs_regs_access` and `eflags` are Capstone's. A register or flag
-that Respike leaves out is `missing`: code added by Respike might overwrite it. One that only Respike names is `extra`,
-which is safe, and so are other opinions on which flags are undefined: these are counted, and printed with --extra.
-What is missing by Capstone's fault is in KNOWN, with the reasons; anything else that is missing fails.
+The test compares all instructions of images (default: the installed images of IMAGES) and all opcodes with many
+prefixes and operands. `x86_64_effects` prints Respike's knowledge; `cs_regs_access` and `eflags` are Capstone's. A
+register or flag that Respike leaves out is `missing`: code added by Respike might overwrite it. A register or flag that
+only Respike names is `extra`, which is safe, and so are other opinions on which flags are undefined: these are counted,
+and printed with --extra. Entries missing by Capstone's fault are in KNOWN, with the reasons; all other missing entries
+are failures.
 
-Whether and how long bytes decode is asked of Zydis and LLVM (tests/unit/x86_64_codec_test.cc); here, what only one of both
-decodes is counted, and left out. So are operands of which Capstone knows no access. Capstone is no package of Debian 12 in
-version 5: without it, this says how to get it, and ends with 77."""
+Zydis and LLVM are the oracles for whether bytes decode and how long they are (tests/unit/x86_64_codec_test.cc); here,
+bytes that only one side decodes are counted, and left out. So are operands for which Capstone knows no access. Debian
+12 has no package of Capstone 5: without it, this script says how to get it, and ends with 77."""
 
 import argparse
 import collections
@@ -31,7 +32,7 @@ IMAGES = [
     "/usr/lib/llvm-22/lib/libLLVM.so",
 ]
 
-# (kind, names, what, reason): a difference of this kind is no fault when all of it is in `what`. `*` in a name stands for
+# (kind, names, what, reason): a difference of this kind is no fault if all of it is in `what`. `*` in a name stands for
 # any letters, `?` for one; flags are letters, `*` in `what` stands for everything.
 KNOWN = [
     ("missing flags", "cmp*ss cmp*sd cmp*ps cmp*pd", "a c o p s z", "comparisons of SSE set no flags; Capstone takes them for the string instruction"),
@@ -55,7 +56,7 @@ WRITTEN = ("MODIFY", "RESET", "SET")
 
 
 def whole_registers():
-    """Capstone's names to those of x86_64_effects, which are of whole registers."""
+    """Capstone's names to the names of x86_64_effects, which are of whole registers."""
     whole = {}
     for name in GENERAL:
         short = name[1:]
@@ -71,7 +72,7 @@ def whole_registers():
 
 
 class Capstone:
-    """What Capstone says about single instructions, in the words of x86_64_effects."""
+    """Capstone's facts about single instructions, in the words of x86_64_effects."""
 
     def __init__(self, capstone):
         x86 = capstone.x86
@@ -94,7 +95,7 @@ class Capstone:
         return [{self.registers[r] for r in part if r in self.registers} for part in instruction.regs_access()]
 
     def unknown(self, instruction):
-        """The registers of operands of which Capstone knows no access."""
+        """The registers of operands for which Capstone knows no access."""
         registers = (o.reg for o in instruction.operands if o.type == self.register_operand and o.access == 0)
         return {self.registers.get(r) for r in registers}
 
@@ -156,7 +157,7 @@ def known(kind, name, what):
 
 
 class Comparison:
-    """Counts instructions, by what came out."""
+    """Counts instructions, by result."""
 
     def __init__(self, capstone, show_extra):
         self.capstone = capstone
@@ -201,7 +202,7 @@ class Comparison:
 
 
 def opcodes():
-    """Hexadecimal bytes of instructions: all opcodes, behind prefixes, with operands in registers and in memory."""
+    """Hexadecimal bytes of instructions: all opcodes, after prefixes, with operands in registers and in memory."""
     rest = "1122334455667788"
     operands = [f"{mode << 6 | reg << 3 | rm:02x}" for mode, rm in ((3, 1), (0, 3)) for reg in range(8)]
     registers = [f"{byte:02x}" for byte in range(0xC0, 0x100)]

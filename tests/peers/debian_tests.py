@@ -27,9 +27,9 @@ LONGEST = 3600.0  # seconds of a build
 
 @dataclasses.dataclass(frozen=True)
 class Package:
-    """`conf`: debian/respike.conf. `work`: words of a command that shows what the programs do, {root} is where the packages
-    are unpacked; it reads `input`. `lines`: a procedure of each image, as (path, procedure). `trained`: the program that
-    is trained, in the folder of the build; `checked`: its arguments for `respike check`."""
+    """`conf`: debian/respike.conf. `work`: words of a command that shows the programs' behaviour, {root} is the folder
+    in which the packages are unpacked; it reads `input`. `lines`: a procedure of each image, as (path, procedure).
+    `trained`: the program that is trained, in the folder of the build; `checked`: its arguments for `respike check`."""
 
     name: str
     conf: str
@@ -69,7 +69,7 @@ def filled(text, **more):
 
 
 def build(package, source, profile=None, with_respike=True):
-    """Builds the packages from a copy of the sources in an empty folder; (its packages, what was said, seconds)."""
+    """Builds the packages from a copy of the sources in an empty folder; (its packages, the output, seconds)."""
     shutil.copytree(packages.source(package.name), source, symlinks=True)
     environment = os.environ | {"DPKG_GENSYMBOLS_CHECK_LEVEL": "4", "LC_ALL": "C.UTF-8", "RESPIKE": str(common.RESPIKE)}
     environment.pop("RESPIKE_DB", None)
@@ -126,8 +126,8 @@ def compare(package, plain, fast):
         expect(path.lstat().st_mode == (fast / name).lstat().st_mode, f"{name} has another mode")
         if path.is_file() and not path.is_symlink() and path.read_bytes()[:4] == b"\x7fELF":
             listed = [common.run_command(["nm", "-D", folder / name]).stdout.decode() for folder in (plain, fast)]
-            # objcopy, which takes relocations out of other images, leaves the numbers of sections in dynamic symbols as they
-            # were: nm's letters are those of wrong sections then.
+            # objcopy, which takes relocations out of other images, does not update the numbers of sections in dynamic
+            # symbols: nm's letters are then those of wrong sections.
             symbols = [re.sub(r"^\w* +\w (?=\S+$)", "", text, flags=re.M) for text in listed]
             expect(symbols[0] == symbols[1], f"{name}: dynamic symbols differ")
             if path.read_bytes() != (fast / name).read_bytes():

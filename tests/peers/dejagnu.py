@@ -3,17 +3,18 @@
     test = dejagnu.read(path, target)
     test.runs, test.options, test.sources, test.environment, test.left_out
 
-DejaGnu evaluates them as Tcl. Here is the part that says whether a test is a program to run, for which targets, and how it
-is compiled. What the compiler has to say or to make of a test (dg-error, dg-final) is of no interest. A selector has three
-values: true, false, and None for a property of the target that is not known here. A test is left out when a directive
-certainly excludes it; in doubt it is tried, and its original shows whether it can be compiled and run."""
+DejaGnu evaluates them as Tcl. This module handles the directives that say whether a test is a program to run, for which
+targets, and how it is compiled. Expected messages and outputs of the compiler (dg-error, dg-final) are ignored. A
+selector has three values: true, false, and None for a property of the target that is not known here. A test is left out
+when a directive certainly excludes it; in doubt it is tried, and its original shows whether it can be compiled and
+run."""
 
 import dataclasses
 import fnmatch
 import pathlib
 import re
 
-# What certainly does not hold, or does, on 64-bit Linux without vectors of other machines.
+# Properties that certainly hold, or do not hold, on 64-bit Linux without vectors of other machines.
 FALSE = re.compile(
     r"ilp32|int16|llp64|x32|ia32|fopenmp|fopenacc|dfp\w*|fixed_point|newlib\w*|uclibc\w*|vxworks\w*|mingw\w*|short_enums|"
     r"(arm|aarch64|powerpc|ppc|vmx|vsx|p8|p9|p10|sse|avx|mips|s390|riscv|msp430|avr|nvptx|amdgcn|i.86|x86)\w*|"
@@ -32,7 +33,7 @@ PREFERRED = ["17", "20", "23", "14", "11", "98"]
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """What selectors ask about."""
+    """The properties that selectors ask about."""
 
     triplet: str  # such as alpha-unknown-linux-gnu
     ieee: tuple  # options that make floating point follow the standard
@@ -193,7 +194,7 @@ def _try(found, target, runs, given):
 
 
 def read(path, target, runs=False, given=()):
-    """What the directives of the file say; `runs` if there is no dg-do, `given` options of the command line."""
+    """The directives of the file; `runs` if there is no dg-do, `given` options of the command line."""
     found = directives(pathlib.Path(path).read_text(encoding="latin-1"))
     first = None
     for standard in PREFERRED if target.language == "c++" else [target.standard]:

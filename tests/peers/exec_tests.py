@@ -2,10 +2,10 @@
 """Test-suites of other people's software train its programs through `respike exec`, with their results unchanged.
 
 All programs of a build are registered as one application, and the suite, which knows nothing of Respike, runs below
-`respike exec suite -- ...` in each mode: the originals, counted, and optimized by what the suite counted. Each test has
-to end as it ends without Respike (for Alpha, whose programs do not run without it: as with the originals), and the
-files of the build have to be the same afterwards. The builds are those of suite_tests.py, and sed, GMP and a part
-of OpenSSL for Alpha."""
+`respike exec suite -- ...` in each mode: the originals, counted, and optimized by the suite's counts. Each test has to
+end as it ends without Respike (for Alpha, whose programs do not run without it: as with the originals), and the files
+of the build have to be the same afterwards. The builds are those of suite_tests.py, and sed, GMP and a part of OpenSSL
+for Alpha."""
 
 import argparse
 import collections
@@ -146,7 +146,7 @@ class Below:
 
 
 def inner(words):
-    """What runs below `exec`: the suite itself."""
+    """The command below `exec`: the suite itself."""
     words = json.loads(words)
     suite, build = SUITES[words["name"]]
     logs = pathlib.Path(words["logs"])

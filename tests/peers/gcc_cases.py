@@ -56,7 +56,7 @@ def choose(sources, names, sets, seed):
 
 
 def _compile(case, machine, folder):
-    """The image and what its directives say."""
+    """The image and its directives."""
     language, suite = case.source.suite.language, case.source.suite
     flags = [*suite.flags, *machine.sets[case.set]]
     flags += machine.ieee if suite.name == "ieee" else []
@@ -68,7 +68,7 @@ def _compile(case, machine, folder):
     files = [case.source.path, *case.source.others(), *(case.source.path.parent / s for s in test.sources)]
     image = folder / "start0" / "program"
     image.parent.mkdir(exist_ok=True)
-    # The test's own options come last, as in GCC's harness; what the set links must stay.
+    # The test's own options come last, as in GCC's harness; the link options of the set must stay.
     linked = [f for f in machine.sets[case.set] if f in ("-fPIC", "-fPIE", "-shared", "-pie", "-static")]
 
     def link(*more):
@@ -91,7 +91,7 @@ def _stub(machine, language, folder):
 
 
 def _run_original(subject, test):
-    """Sets what is expected; the reason why it cannot be, if so."""
+    """Sets the expectation; returns the reason if it cannot."""
     try:
         start = time.monotonic()
         first = subject.machine.run(*subject.command(subject.image), subject.environment, timeout=LONGEST)
@@ -112,7 +112,7 @@ def _run_original(subject, test):
 
 
 def _text_of(path):
-    """A test's source, with the files of its folder that it includes (not those that they include)."""
+    """A test's source, with the files of its folder that it includes (not files that these include)."""
     text = path.read_bytes()
     names = re.findall(rb'^\s*#\s*include\s+"([^"]+)"', text, re.M)
     included = [path.parent / name.decode(errors="replace") for name in names]
@@ -138,7 +138,7 @@ def _subject(case, folder):
 
 
 def run(case, folder, kept, chosen=None, measures=True):
-    """The record of one case, for the file of results. What fails is kept in the folder `kept`."""
+    """The record of one case, for the file of results. Failed cases are kept in the folder `kept`."""
     start = time.monotonic()
     record = {"case": case.name, "machine": case.machine, "suite": case.source.suite.name, "set": case.set}
     folder.mkdir(parents=True)

@@ -20,8 +20,8 @@ SOURCES = common.PROGRAMS / "sources"
 PACKAGE = "gcc-12"
 UNPACKED = ["gcc.c-torture/execute", "gcc.dg", "g++.dg", "g++.old-deja", "c-c++-common"]
 
-# Tests of what is not there (sanitizers, OpenMP, transactions), of the compiler's own files (precompiled headers,
-# modules, plug-ins, profiles), or with rules of their own.
+# Tests of features that are missing here (sanitizers, OpenMP, transactions), of the compiler's own files (precompiled
+# headers, modules, plug-ins, profiles), or with rules of their own.
 LEFT_OUT = re.compile(
     r"/(asan|hwasan|tsan|ubsan|sancov|gomp|goacc|goacc-gomp|tm|guality|plugin|lto|modules|pch|simulate-thread|tree-prof|"
     r"bprob|gcov|compat|noncompile|rtl|dfp|fixed-point|vmx|vxworks|Foundation\.framework|charset|cilk-plus|analyzer)/"
@@ -30,7 +30,7 @@ LEFT_OUT = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class Suite:
-    """A kind of tests. `runs`: those without dg-do are programs. `levels`: they have no options of their own."""
+    """A kind of tests. `runs`: tests without dg-do are programs. `levels`: they have no options of their own."""
 
     name: str
     folder: str

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """GCC's own execution tests, for Alpha, Itanium and x86-64, behave the same after everything that Respike does with them.
 
-A test is compiled with a set of options (`--sets N` of them, drawn by `--seed`), and goes through all steps of steps.py.
-README.md says where the tests come from and what is compared. Results are kept in a file, so that a run that was stopped
-goes on; `--report` prints what is there. Originals that cannot be compiled or run are left out, with the reason.
+A test is compiled with a set of options (`--sets N` of them, drawn by `--seed`), and goes through all steps of
+steps.py. README.md says where the tests come from and what is compared. Results are kept in a file, from which a
+stopped run goes on; `--report` prints the results. Originals that cannot be compiled or run are left out, with the
+reason.
 
 Environment: RESPIKE, RESPIKE_PROGRAMS, RESPIKE_IA64 and RESPIKE_JOBS as for the end-to-end tests (docs/testing.md)."""
 
@@ -69,7 +70,7 @@ def wanted(args, names):
     cases = [case for case in cases if re.search(args.filter, case.name)]
     if args.slice:
         cases = [case for case in cases if _share(case, args.slice[1]) == args.slice[0]]
-    # In no order of theirs, so that what is done at any time is a sample of all.
+    # In random order: the finished cases are always a sample of all.
     cases.sort(key=lambda case: hashlib.sha256(f"{args.seed} {case.name}".encode()).digest())
     return _spread(cases) if args.sample else cases
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """GMP's own test-suite, for Alpha and Itanium with their assembly, passes after rewriting.
 
-GMP is configured for the machine and built with its tests, which are programs that check themselves; each is linked with
-the static library, laid out at random, scattered, counted, and optimized by its profile, and must end as it did before. The source
-package is fetched as the other sources are. Results are kept in a file, so that a run that was stopped goes on."""
+GMP is configured for the machine and built with its tests, which are programs that check themselves; each is linked
+with the static library, laid out at random, scattered, counted, and optimized by its profile, and must end as before.
+The source package is fetched like the other sources. Results are kept in a file, from which a stopped run goes on."""
 
 import argparse
 import dataclasses
@@ -40,7 +40,7 @@ def _command(folder, log, *command):
 
 
 def source():
-    """A copy of the source with what Debian's package lacks: the folder of documentation."""
+    """A copy of the source with the folder of documentation, which Debian's package lacks."""
     source = gcc_sources.SOURCES / "gmp-build"
     if not source.exists():
         if not build.fetch(gcc_sources.SOURCES, ["gmp"]):

@@ -28,7 +28,7 @@ from common import expect
 
 LONGEST = 7200.0  # seconds of a build
 WORK = runner.WORK / "install"
-# What the tutorial asks for, and a display.
+# The packages that the tutorial needs, and a display.
 INCLUDED = "mount,gcc,libc6-dev,gdb,dpkg-dev,ca-certificates,xvfb,xauth,x11-utils,procps"
 KEPT = re.compile(r"/(proc|sys|dev|run|tmp|home|var/(lib/(dpkg|apt|systemd)|cache|log)|etc/ld\.so\.cache|debs|newer|root)(/|$|-)")
 USER, HOME = "1000", "/home/me"
@@ -77,7 +77,7 @@ class Root:
         path = environment.pop("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         variables = {"PATH": path, "HOME": home, "LANG": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive", **environment}
         # Below chroot() the kernel gives ordinary users no namespaces; another root mount does not disturb them. An X server
-        # tells no parent with the number 1 that it is ready.
+    # does not report that it is ready to a parent with the number 1.
         prepare = (
             'mount --bind "$1" "$1" && cd "$1" && mount -t proc proc proc && mount --rbind /dev dev && mount -t tmpfs tmpfs run &&'
             " pivot_root . mnt && umount -l /mnt && exec setpriv --reuid=$2 --regid=$2 --clear-groups"
@@ -92,7 +92,7 @@ class Root:
         return outcome.stdout.decode(errors="replace")
 
     def files(self):
-        """All files that are not apt's own: path -> what it is."""
+        """All files that are not apt's own: path -> kind and contents."""
         found = {}
         for folder, folders, names in os.walk(self.folder):
             inside = "/" + os.path.relpath(folder, self.folder)
@@ -126,7 +126,7 @@ class Root:
 
 
 def copy_of_sources(folder):
-    """The files that git knows, as they are now, without what was built."""
+    """The files that git knows, as they are now, without build results."""
     shutil.rmtree(folder, ignore_errors=True)
     listed = subprocess.run(["git", "-C", common.ROOT, "ls-files", "-z"], stdout=subprocess.PIPE, check=True).stdout
     for name in filter(None, listed.decode().split("\0")):

@@ -1,6 +1,6 @@
 """The machines of the tests: how programs are compiled for them, run under their emulators, and counted by these.
 
-    machine.compile(sources, output, language, flags, folder)      what the compiler says when it fails, or None
+    machine.compile(sources, output, language, flags, folder)      the compiler's output if it fails, or None
     machine.run(program, arguments, environment)                   common.Outcome
     machine.count(program, arguments, image, environment)          (outcome, counts of that image's instructions)
 
@@ -51,7 +51,7 @@ class Machine:
     name = triplet = ""
     ieee = ()
     sets = {}
-    models = True  # a model tells the cycles of its programs
+    models = True  # a model gives the cycles of its programs
 
     def target(self, language):
         return dejagnu.Target(self.triplet, self.ieee, language)
@@ -184,7 +184,7 @@ def _read_counts(file, image):
 
 
 class Host(Machine):
-    """x86-64, whose programs the host runs by itself."""
+    """x86-64, whose programs the host runs directly."""
 
     name, triplet, models = "x86_64", "x86_64-unknown-linux-gnu", False
     sets = _option_sets(

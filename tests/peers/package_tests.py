@@ -2,10 +2,10 @@
 """Programs and libraries of Debian's source packages, built for x86-64 by gcc and clang, answer as before when they
 were rewritten.
 
-Each is laid out at random, scattered, counted, optimized by its profile, and what came out once more. Each image does
-the work that packages.py has for it: tcc and zlib run their own tests, Duktape scripts, and programs link libstdc++.
-Further seeds repeat the random and scattered layouts. With --sample there are a few steps of one build of two of them.
-Results are kept in a file, so that a run that was stopped goes on."""
+Each is laid out at random, scattered, counted, optimized by its profile, and the result is optimized once more. Each
+image does the work that packages.py has for it: tcc and zlib run their own tests, Duktape scripts, and programs link
+libstdc++. Further seeds repeat the random and scattered layouts. With --sample there are a few steps of one build of
+two of them. Results are kept in a file, from which a stopped run goes on."""
 
 import argparse
 import dataclasses

@@ -1,5 +1,5 @@
-"""The packages of package_tests.py: how their programs and libraries are built for x86-64, and what work shows that an
-image made of one is right.
+"""The packages of package_tests.py: how their programs and libraries are built for x86-64, and the work that shows that
+a rewritten image is right.
 
     package.make(build)     Made: the image, and work(image), which returns the outcome of the whole work
 
@@ -64,7 +64,7 @@ class Package:
 
 
 def checked(command, folder, timeout=LONGEST, environment=None):
-    """Runs a command of a build, with more variables of the environment; returns what it printed."""
+    """Runs a command of a build, with more variables of the environment; returns its output."""
     if not shutil.which(command[0]):
         raise Unavailable(f"{command[0]} is not installed")
     variables = {**os.environ, **environment} if environment else None
@@ -197,14 +197,14 @@ def _bzip2(build):
             yield from _packed_and_unpacked(image, top / f"sample{number}.ref", [f"-{number}", f"-{number}s"])
             for option in ("-d", "-ds", "-t"):
                 yield _start(image, option, stdin=top / f"sample{number}.bz2")
-        yield _start(image, "-d", stdin=top / "sample1.ref")  # what it says of a file that is none of its own
+        yield _start(image, "-d", stdin=top / "sample1.ref")  # its message about a file of another format
 
     return Made(folder / "bzip2", lambda image: _joined(outcomes(image)))
 
 
 # --- tcc: its own tests ---------------------------------------------------------------------------
 
-# Those in which tcc compiles: itself, itself by itself, programs, libraries, code that it runs at once.
+# Tests in which tcc compiles: itself, itself by the result, programs, libraries, code that it runs at once.
 TCC_TESTS = "hello-exe hello-run test3 dlltest abitest-tcc asm-c-connect-test vla_test-run btest test1b".split()
 
 

@@ -1,5 +1,5 @@
-"""The file of results: a line of JSON for each case, written when the case has ended. A run that is stopped goes on where
-it was, and cases that failed run again; with another respike everything begins anew, and the old file stays as FILE.old."""
+"""The file of results: a line of JSON for each case, written when the case has ended. A stopped run goes on where it
+was, and failed cases run again; with another respike everything starts again, and the old file stays as FILE.old."""
 
 import collections
 import hashlib
@@ -13,8 +13,8 @@ import common
 
 # An optimized image is an offender when it executes so much more, or takes so many more cycles, on its training run.
 INSTRUCTIONS, CYCLES = 0.005, 0.01
-OWN = 10_000  # instructions of the image itself, of which its start is little; the rest is the dynamic linker's and libc's
-NOTHING = 0.001  # less is no gain
+OWN = 10_000  # instructions of the image itself, mostly after its start; the rest is the dynamic linker's and libc's
+NOTHING = 0.001  # a smaller gain does not count
 
 
 class Results:
@@ -46,11 +46,11 @@ def read(path):
     return {line["case"]: line for line in lines if "case" in line}
 
 
-SKIPPED = 77  # an exit status: nothing could be done here; what was printed last says why
+SKIPPED = 77  # an exit status: nothing could be done here; the last line of output says why
 
 
 def status(records, failed):
-    """The exit status of a run with these records, of which so many failed."""
+    """The exit status of a run with these records and this number of failures."""
     if records and all(record["status"] == "left out" for record in records):
         print(f"left out: {records[0]['reason']}")
         return SKIPPED
@@ -78,8 +78,8 @@ def _table(title, counted, most=40):
 
 
 def offenders(records):
-    """(case, change of instructions, of cycles, of the image's own instructions): of all that were measured, of those that
-    got slower by more than the limits, and of those that gained nothing."""
+    """(case, change of instructions, of cycles, of the image's own instructions): of all measured cases, of cases that
+    got slower by more than the limits, and of cases that gained nothing."""
     measured = [r for r in records if r.get("figures")]
     changes = [(r["case"], _change(r, "instructions"), _change(r, "cycles"), _change(r, "own")) for r in measured]
     large = {r["case"] for r in measured if r["figures"]["before"]["own"] >= OWN}
@@ -95,7 +95,7 @@ def _print_changes(title, changes, most):
 
 
 def report(records, most=40):
-    """Prints what there is to know; returns the number of failed cases."""
+    """Prints the results; returns the number of failed cases."""
     records = sorted(records, key=lambda r: r["case"])
     status = collections.Counter(r["status"] for r in records)
     by_suite = collections.defaultdict(collections.Counter)

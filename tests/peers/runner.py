@@ -1,4 +1,4 @@
-"""Runs many cases at a time, each in a folder of its own, and keeps what came out of them.
+"""Runs many cases at a time, each in a folder of its own, and keeps their results.
 
 A case has a name; run(case, folder) returns its record, a dictionary with `case`, `status` (passed, failed, left out),
 `wrong` (step -> message) and `seconds`; results.py knows the rest."""
@@ -17,7 +17,7 @@ WORK = pathlib.Path(common.RESPIKE).resolve().parent / "peers"
 
 
 def keep(case, folder, kept):
-    """Copies what a failed case left."""
+    """Copies the files that a failed case left."""
     place = kept / re.sub(r"[^\w.+-]+", "_", case.name)
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(folder, place, symlinks=True)

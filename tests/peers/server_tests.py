@@ -40,7 +40,8 @@ def _free_port():
 
 @dataclasses.dataclass
 class Server:
-    """A server that was built. `driver(kind)`: the load, "usual" or "fault": what comes to the procedure `dies`, too."""
+    """A server that was built. `driver(kind)`: the load, "usual" or "fault", which also reaches the procedure
+    `dies`."""
 
     program: pathlib.Path
     arguments: list

@@ -1,8 +1,8 @@
-"""What is done with the image of a program of others: it is rewritten, counted, optimized by its own profile, and what
-came out of it once more. Each output has to run as the original did, `image verify` has to accept it, and each count has to
-be the emulator's.
+"""The steps for the image of somebody else's program: it is rewritten, counted, optimized by its own profile, and the
+results go through the same once more. Each output has to run like the original, `image verify` has to accept it, and
+each count has to be the emulator's.
 
-    steps.take(subject, seed)      {name of a step: "ok", or what is wrong}, and what measuring says
+    steps.take(subject, seed)      {name of a step: "ok", or the fault}, and the measurements
 
 A step names the step whose output it takes, so a chain of names is a way through the rewriter: `profile>scatter>default`
 is the image laid out by the profile of its run, scattered, and laid out by estimates."""
@@ -42,7 +42,7 @@ STEPS = [
     Step("default"),
     Step("count", counts=True),
     Step("profile", "", BEST, by="count"),
-    Step("shipped", by="count"),  # as users do it; what is measured
+    Step("shipped", by="count"),  # as users do it; this is measured
     Step("count.weights", by="count", counts=True),
     Step("count.atomic", options=ATOMIC, counts=True),
     Step("scatter>default", "scatter"),
@@ -73,9 +73,9 @@ class Subject:
     stub: pathlib.Path | None
     environment: dict
     threads: bool  # or processes: counters are exact only if they are atomic
-    signals: bool  # what they interrupt counts as finished
+    signals: bool  # interrupted code counts as finished
     expected: object = None
-    compares: bool = True  # counts, which takes an emulator that counts, too
+    compares: bool = True  # compares counts, which also takes an emulator that counts
     work: object = None
 
     def command(self, image):
@@ -124,7 +124,7 @@ class Walk:
         return outcome.stdout
 
     def _place(self, step):
-        """Folders have names of one length, so that images see stacks of one size."""
+        """Folders have names of one length, to give all images stacks of one size."""
         place = self.subject.folder / f"step{len(self.results):02}"
         place.mkdir()
         return place
@@ -187,8 +187,8 @@ class Walk:
     # --- Figures ----------------------------------------------------------------------------------
 
     def measure(self):
-        """Instructions and cycles of the original and of what its profile made of it, all images of the run together,
-        and what the image itself executes."""
+        """Instructions and cycles of the original and of the image optimized by its profile, for all images of the run
+        together, and the instructions of the image itself."""
         if "shipped" not in self.outputs:
             return None
         figures = {}
@@ -206,7 +206,7 @@ class Walk:
 
 
 def with_needs(names):
-    """The steps of these names and those that they need."""
+    """The steps of these names and the steps that they need."""
     needed = set(names)
     for step in reversed(STEPS):
         if step.name in needed:
@@ -215,7 +215,7 @@ def with_needs(names):
 
 
 def take(subject, seed, chosen=None, measures=True):
-    """All steps, or those that `chosen` names with what they need."""
+    """All steps, or the steps that `chosen` names, with the steps that they need."""
     walk = Walk(subject, seed)
     for step in STEPS if chosen is None else with_needs(chosen):
         walk.take(step)

@@ -3,11 +3,11 @@
     images = Images(folder, state)        all executables and libraries in the folder that were linked with relocations
     with images.replaced({"python": path}):
         ...                               the folder's tests run with these
-    images.restore()                      what a run that was stopped left in place
+    images.restore()                      images that a stopped run left in place
 
 Example: images.names of CPython has `python` and `build/lib.linux-x86_64-3.11/_json.cpython-311-x86_64-linux-gnu.so`.
-Originals lie in state/originals while others stand in for them. An image in place has its original's time, so that make
-does not build anything anew."""
+Originals lie in state/originals while others stand in for them. An image in place has its original's time, so make does
+not build anything anew."""
 
 import concurrent.futures
 import contextlib
@@ -91,14 +91,14 @@ def for_each(function, items):
 
 
 class Spools:
-    """A spool for each counting image. A thread makes profiles of the files of processes that ended, so that thousands
-    of processes do not fill the disk.
+    """A spool for each counting image. A thread makes profiles of the files of processes that ended: otherwise
+    thousands of processes would fill the disk.
 
         with Spools(folder) as spools:
             spools.of(name)               the folder for --spool
             ...                           runs
         spools.profiles                   {name: profile}, of images that ran
-        spools.refused                    {name: what `collect` said of files that it refused}; some are kept in `damaged`"""
+        spools.refused                    {name: `collect`'s messages on refused files}; some are kept in `damaged`"""
 
     def __init__(self, folder, images, damaged):
         self.folder, self.images, self.damaged = folder, images, damaged  # the counting images, by name

@@ -2,11 +2,11 @@
 """Test-suites of other people's software pass as before when the software's programs and libraries were rewritten.
 
 CPython, zstd, GMP, OpenSSL, coreutils and SQLite are built for x86-64 (suites.py), and all their executables, libraries
-and modules are replaced by images that Respike made: laid out at random, counted, optimized by the profile of the counted
-run. Then the software's own tests run, and each test has to end as it ends with the originals. The originals' tests run
-twice; tests that end in two ways are listed and not compared. A test that differs runs twice more with the rewritten
-images; when it ends as before then, it is listed, too. Results are kept in a file, so that a run that was stopped goes
-on."""
+and modules are replaced by images that Respike made: laid out at random, counted, optimized by the profile of the
+counted run. Then the software's own tests run, and each test has to end as it ends with the originals. The originals'
+tests run twice; tests that end in two ways are listed and not compared. A test that differs runs twice more with the
+rewritten images; if it then ends as before, it is also listed. Results are kept in a file, from which a stopped run
+goes on."""
 
 import argparse
 import collections
@@ -68,7 +68,7 @@ def _cases(args):
 
 
 def _run_units(suite, folder, units, logs):
-    """{test: result} of these units. What each printed is kept in the folder `logs`."""
+    """{test: result} of these units. The output of each unit is kept in the folder `logs`."""
     shutil.rmtree(logs, ignore_errors=True)
     logs.mkdir(parents=True)
 
@@ -111,7 +111,7 @@ class Expected:
 
 
 def _expected(suite, folder, state, units):
-    """The originals' results: those of the units that are not in the file yet are found out."""
+    """The originals' results; results of units that are not in the file yet are determined."""
     file = state / "expected.json"
     known = json.loads(file.read_text()) if file.exists() else {}
     recipes = _hash(suites.__file__)  # results that were read in another way are not comparable
@@ -158,7 +158,7 @@ def _profiles(state):
 
 
 class Rewriting:
-    """The images of one step, by name: `made`, `refused` with the sentence, `wrong` with what is wrong."""
+    """The images of one step, by name: `made`, `refused` with the sentence, `wrong` with the fault."""
 
     def __init__(self, case, images, state, spools):
         self.case, self.images, self.state, self.spools = case, images, state, spools
@@ -218,7 +218,8 @@ def _stamp():
 
 
 def _compare(case, folder, state, expected, units):
-    """Runs the units with the images in place: what differs each time, and what differs only sometimes."""
+    """Runs the units with the images in place: the tests that differ each time, and those that differ only
+    sometimes."""
     logs = state / "logs" / case.step.name
     found = _run_units(case.suite, folder, units, logs)
     tests = {t: pair for t, pair in _differences(expected.results, found, set(units)).items() if t not in expected.unstable}
@@ -330,7 +331,7 @@ COLUMNS = (
 
 
 def report(records):
-    """Prints what there is to know; returns the number of failed cases."""
+    """Prints the results; returns the number of failed cases."""
     print(f"\n{'suite, step':36}" + "".join(f"{title:>11}" for _, title in COLUMNS) + "   failed, skipped")
     for record in records:
         found = collections.Counter(record.get("results", {}))

@@ -1,8 +1,8 @@
 """The suites of suite_tests.py: how other people's software is built, and how its own tests are run.
 
     suite.make(build)                     the build's folder, build/peers/suites/cpython-gcc for example, made once
-    suite.units(folder)                   parts that run by themselves: for CPython, modules such as test_re
-    suite.run(folder, unit, scratch)      {test: pass, fail, skip ...}, by what the suite itself says
+    suite.units(folder)                   parts that run alone: for CPython, modules such as test_re
+    suite.run(folder, unit, scratch)      {test: pass, fail, skip ...}, as the suite itself reports
 
 The name of a test begins with its unit: `test_re: test.test_re.ReTests.test_bug_114660`. A unit has also a result of its
 own, its exit status, under the unit's name. Everything is linked with relocations, in Debian's sources. Folders can be
@@ -50,7 +50,7 @@ class Suite:
         return WORK / f"{self.name}-{build.name}"
 
     def state(self, build):
-        """The folder beside the build's, for what is known of the build."""
+        """The folder beside the build's, for facts about the build."""
         return WORK / f"{self.name}-{build.name}.state"
 
     @contextlib.contextmanager
@@ -87,7 +87,7 @@ def _make(folder, *words):
 
 
 def _start(command, folder, environment=None, log=None):
-    """Runs a command of a suite. What it printed is kept in the file `log`."""
+    """Runs a command of a suite. Its output is kept in the file `log`."""
     inherited = {name: os.environ[name] for name in ("PATH", "HOME", "USER", "LOGNAME") if name in os.environ}
     variables = {**inherited, "LANG": "C.UTF-8", **(environment or {})}
     # Started in the background, a shell's jobs ignore SIGINT, which tests send to themselves.
@@ -113,7 +113,7 @@ def _results(unit, done, pairs):
 
 # --- CPython: modules of its tests ------------------------------------------------------------------
 
-# The slow ones first. Without test_socket, which waits for a vsock peer for ever on some virtual machines.
+# The slow tests first. Without test_socket, which waits for a vsock peer for ever on some virtual machines.
 CPYTHON_UNITS = """
 test_concurrent_futures test_multiprocessing_fork test_signal test_ssl test_io test_logging test_asyncio.test_tasks
 test_faulthandler test_selectors test_threading
@@ -258,7 +258,7 @@ def _build_openssl(build, folder, *targets):
     if build.compiler.startswith("alpha"):
         options[0] = "linux-alpha-gcc"
         settings.update(AR="alpha-linux-gnu-ar", RANLIB="alpha-linux-gnu-ranlib")
-        # With -rpath the tests' wrapper preloads no library, of which the host's loader would complain.
+        # With -rpath the tests' wrapper preloads no library; the host's loader would complain about it.
         settings["LDFLAGS"] += f" -Wl,-rpath,{folder}"
     packages.checked(["nice", source / "Configure", *options], folder, LONGEST_BUILD, settings)
     if targets:

@@ -1,4 +1,4 @@
-// What Respike says that x86-64 instructions read and write, for oracles outside of this build.
+// Respike's facts about what x86-64 instructions read and write, for oracles outside this build.
 //
 //   x86_64_effects IMAGE    the executable sections of an ELF image, from first byte to last
 //   x86_64_effects -        instructions of the standard input, one in a line, as hexadecimal bytes
@@ -7,12 +7,12 @@
 //
 //   COUNT ADDRESS BYTES READS WRITES KEEPS FLAGS-READ FLAGS-WRITTEN FLAGS-UNDEFINED
 //
-// Instructions are of one kind when they differ in displacements and long immediates alone, which
-// no effect depends on; COUNT says how many there are, ADDRESS and BYTES are those of the first.
-// The other fields are those of Effects, `-` stands for none. Bytes that do not decode are `bad`:
-// one byte in an image, with the 14 bytes behind it. READS is `?` where Respike does not describe
-// all effects. Example: `echo 014b08 | x86_64_effects -`, an addition to memory, prints
-// `1 0 014b08 rcx,rbx - - - cpazso -`.
+// Instructions are of one kind when they differ only in displacements and long immediates, on which
+// no effect depends; COUNT says how many there are, ADDRESS and BYTES are those of the first. The
+// other fields are those of Effects, `-` stands for none. Bytes that do not decode are `bad`: one
+// byte in an image, with the 14 bytes after it. READS is `?` where Respike does not describe all
+// effects. Example: `echo 014b08 | x86_64_effects -`, an addition to memory, prints `1 0 014b08
+// rcx,rbx - - - cpazso -`.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

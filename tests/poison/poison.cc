@@ -5,19 +5,19 @@
 //
 // In front of a random share of all instructions (default 10 %) a random half of the registers that
 // RegisterFlow calls dead there get a random value. Where GpValidity says that gp is known, some of
-// the places compute gp from the program counter and add the difference to the stack pointer, which
-// nothing survives unless it is 0; odd seeds do that, even ones overwrite gp where it is dead. The
-// image must behave as before. --wrong overwrites registers that are live, so that a test can see
-// whether it would notice.
+// the places compute gp from the program counter and add the difference to the stack pointer; the
+// program survives only if the difference is 0. Odd seeds do this, even seeds overwrite gp where it
+// is dead. The image must behave as before. --wrong overwrites registers that are live, so that a
+// test can see whether it would notice.
 //
 // --gp-loads overwrites nothing, but computes gp in this way in front of every load of gp that is
-// called needless; with --wrong, in front of all others behind calls.
+// called needless; with --wrong, in front of all other loads after calls.
 //
-// To find what is wrong when it does not: --until does only the first N of all changes and says
-// what the last one is, so halving N leads to the culprit.
+// To find the fault if the image behaves differently: --until makes only the first N of all changes
+// and prints the last of them, so halving N leads to the culprit.
 //
-// Nothing here is shared with the instrumenter's probes but the analyses. Blocks with any part of a
-// sequence that must stay as it is are left out from there on, glued ones as a whole. The stack
+// This program shares only the analyses with the instrumenter's probes. A block with any part of a
+// sequence that must not change is left out from there on, a glued block as a whole. The stack
 // pointer is always live; the lock flag and the floating-point control register are not data.
 
 #include <fmt/format.h>
@@ -77,7 +77,7 @@ class Poisoner {
   }
 
   void run() {
-    // All facts are those of the program as it was, so blocks are only changed at the end.
+    // All facts are about the program before the changes, so blocks are only changed at the end.
     struct Changed {
       ProcedureId procedure;
       BlockId block;
@@ -130,7 +130,7 @@ class Poisoner {
     return result;
   }
 
-  /// Checks gp in front of loads behind calls.
+  /// Checks gp in front of loads after calls.
   std::vector<Instruction> check(ProcedureId p, BlockId b) {
     const BasicBlock& block = program_[p].blocks[b];
     const std::vector<RegisterSet> live = registers_.live_points(p, b);
@@ -216,7 +216,7 @@ class Poisoner {
   const Options& options_;
   std::mt19937_64 random_;
   const bool checks_gp_;
-  std::tuple<ProcedureId, BlockId, uint32_t> place_{};  // in front of which instruction
+  std::tuple<ProcedureId, BlockId, uint32_t> place_{};  // in front of this instruction
   const CallGraph calls_;
   const RegisterFlow registers_;
   const GpValidity gp_;

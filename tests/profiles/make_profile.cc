@@ -3,18 +3,18 @@
 //   make_profile random SEED IMAGE OUT     any counts: most are 0 or small, some near 2^63 or 2^64,
 //                                          and none fits the others
 //   make_profile zero IMAGE OUT            nothing ran but the first block, without which it would
-//                                          be no profile at all
-//   make_profile inverted PROFILE OUT      what ran most never ran, and the reverse
+//                                          not be a profile
+//   make_profile inverted PROFILE OUT      the code that ran most never ran, and vice versa
 //   make_profile astray PROFILE OUT        blocks lie where the image has no code
 //   make_profile hot IMAGE OUT             everything ran, all of it equally often
 //   make_profile cold SEED IMAGE OUT       procedures are entered, and leave their first blocks at
 //                                          once for what never ran
-//   make_profile patchy SEED IMAGE OUT     procedures run equally often, of their blocks some at
-//                                          each entry and the others next to never
+//   make_profile patchy SEED IMAGE OUT     procedures run equally often; some of their blocks run
+//                                          at each entry, the others almost never
 //
-// Of `cold` and `patchy` those procedures that run are few enough to be worth any optimization.
-// The random numbers are those of std::mt19937_64 without the library's distributions, so that a
-// seed means the same profile on every machine.
+// In `cold` and `patchy`, few enough procedures run to be worth any optimization. The random
+// numbers come from std::mt19937_64 without the library's distributions: a seed means the same
+// profile on every machine.
 
 #include <fmt/format.h>
 

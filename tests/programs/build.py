@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """Builds the Alpha programs that the end-to-end tests rewrite, and OUTDIR/manifest.json.
 
-The programs are our own (c/, asm/, cxx/, shared/) and real ones from Debian's source packages (SQLite,
-Lua, bzip2, zlib; fetched by scripts/fetch-sources.sh; when they are unreachable the manifest says
-so and only our own are built). Each is linked with relocations (-Wl,-q) as a dynamic, a static and
-a position-independent executable (SQLite only with --all: the compiler takes a minute); some also with other optimization levels, processors and code
-models.
+The programs are our own (c/, asm/, cxx/, shared/) and real programs from Debian's source packages (SQLite, Lua, bzip2,
+zlib; fetched by scripts/fetch-sources.sh; when they are unreachable the manifest says so and only our own are built).
+Each is linked with relocations (-Wl,-q) as a dynamic, a static and a position-independent executable (SQLite only with
+--all: the compiler takes a minute); some also with other optimization levels, processors and code models.
 
-A step runs again when its command or one of its inputs changed. The manifest lists, per program,
-the image, its kind, its own shared libraries and the runs: arguments and standard input. What a run
-has to print is what the original prints, so every run is deterministic."""
+A step runs again when its command or one of its inputs changed. The manifest lists, per program, the image, its kind,
+its own shared libraries and the runs: arguments and standard input. The expected output of a run is the original's
+output, so every run is deterministic."""
 
 import argparse
 import bz2
@@ -39,7 +38,7 @@ KINDS = {
 }
 RELOCATIONS = "-Wl,-q"
 
-# What was compiled before, in this folder or in another one, is found again by its contents.
+# Earlier results of the compiler, in this folder or in another folder, are found again by contents.
 CACHE = shutil.which("ccache")
 CACHE_SETTINGS = {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
 
@@ -86,7 +85,7 @@ class Builder:
 
     @staticmethod
     def _run(output, command, inputs, waits):
-        # Steps are submitted after the ones they wait for, so waiting here cannot deadlock.
+        # A step is submitted after the steps for which it waits, so waiting here cannot deadlock.
         for wait in waits:
             wait.result()
         stamp = output.with_name(output.name + ".cmd")
@@ -95,7 +94,7 @@ class Builder:
             if all(pathlib.Path(i).stat().st_mtime <= output.stat().st_mtime for i in inputs):
                 return
         output.parent.mkdir(parents=True, exist_ok=True)
-        # Whoever builds the same programs at the same time finds whole files only.
+        # Another process that builds the same programs at the same time finds only whole files.
         made = output.with_name(f"{output.name}.{os.getpid()}.tmp")
         done = subprocess.run(
             [made if word == output else word for word in command],
@@ -337,7 +336,7 @@ def real_sources(sources):
                 f"-I{sqlite}",
             ],
         ),
-        # Lua seeds its hashes with addresses and the time unless told otherwise.
+        # By default Lua seeds its hashes with addresses and the time.
         "lua": (
             sorted(p for p in lua.glob("*.c") if p.name not in lua_others),
             ["-O2", "-DLUA_COMPAT_5_3", "-DLUA_USE_POSIX", "-Dluai_makeseed(L)=21164"],
@@ -382,7 +381,7 @@ def real_programs(programs, sources, everything):
 
 
 def fetch(sources, packages=()):
-    """True when Debian's sources, and those of more `packages`, are in the folder `sources`."""
+    """True when Debian's sources, and the sources of more `packages`, are in the folder `sources`."""
     command = [ROOT / "scripts" / "fetch-sources.sh", sources, *packages]
     done = subprocess.run(command, stdout=subprocess.DEVNULL)
     return done.returncode == 0

@@ -1,4 +1,4 @@
-/* A program with what an instrumented image may get wrong: a switch with a table, a loop, calls by name and through
+/* Shapes that an instrumented image may get wrong: a switch with a table, a loop, calls by name and through
    pointers, a branch behind a comparison. */
 #include <stdio.h>
 

@@ -2,12 +2,12 @@
 """Builds the x86-64 programs that the end-to-end tests rewrite, and OUTDIR/manifest.json, as build.py
 does for Alpha: the same sources, in the shapes that compilers and linkers give to code on x86-64.
 
-A shape is a way to build: a compiler, its options, a linker. Each shape is applied to a few programs
-that between them have jump tables, computed gotos and exceptions, with --all also to Lua and
-containers; the plain shape is applied to all programs. Compilers take long for some: without --all,
-SQLite is a position-independent executable only, and Lua is not compiled by a profile. Example:
-interpreter.lld.pie is c/interpreter.c, linked by lld as a position-independent executable. What the machine lacks is left out, with one line: another host's compiler, a linker,
-Debian's sources.
+A shape is a way to build: a compiler, its options, a linker. Each shape is applied to a few programs that between them
+have jump tables, computed gotos and exceptions, with --all also to Lua and containers; the plain shape is applied to
+all programs. Some take long to compile: without --all, SQLite is a position-independent executable only, and Lua is not
+compiled by a profile. Example: interpreter.lld.pie is c/interpreter.c, linked by lld as a position-independent
+executable. Parts that the machine lacks are left out, with one line: another host's compiler, a linker, Debian's
+sources.
 
     tests/programs/x86_64.py build/programs/x86_64 --sources build/programs/sources"""
 
@@ -36,8 +36,8 @@ KINDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """`flags` stand behind those of the program, so that a level replaces the program's. `compilers`: of C and of C++;
-    no C++ program has a shape without a compiler for C++."""
+    """`flags` follow the program's flags, so a level replaces the program's. `compilers`: of C and of C++; no C++
+    program has a shape without a compiler for C++."""
 
     name: str
     flags: tuple = ()

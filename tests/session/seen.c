@@ -1,4 +1,4 @@
-/* Prints what a program can notice of how it was started, a line for each row of the table in
+/* Prints the traces that a program sees of its start, a line for each row of the table in
    docs/environment.md: KEY, a tab, VALUE. tests/e2e/identity_test.py compares the values.
 
    seen --end: ends at once, with status 5.
@@ -144,7 +144,7 @@ static void print_parent(void) {
   printf("process group and session\t%s %d %d\n", name, getpgrp() == getpid(), getsid(0) == getpid());
 }
 
-/* ---- what happens to its children ---- */
+/* ---- the fate of its children ---- */
 
 /* How a child ends that does `work`: an exit status, or "signal N". */
 static void print_end(const char* key, void (*work)(char** arguments), char** arguments) {

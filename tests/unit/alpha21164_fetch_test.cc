@@ -185,7 +185,7 @@ TEST(Prediction, ReturnStackHoldsTheLastTwelve) {
   ReturnStack stack;
   std::deque<uint64_t> reference;
   for (int i = 0; i < kAccesses; ++i) {
-    // Rows of calls and rows of returns, so that the stack overflows and runs empty.
+    // Many calls and many returns in turn, to make the stack overflow and run empty.
     if ((i / 20 + random() % 3) % 2 == 0) {
       const uint64_t address = random() % 8;
       stack.push(address);

@@ -95,7 +95,7 @@ TEST(Issue, Multiplications) {
   EXPECT_EQ(cycles("mull t0,t1,t2; addl t2,1,t3"), 9u);
   EXPECT_EQ(cycles("mulq t0,t1,t2; addl t2,1,t3"), 13u);
   EXPECT_EQ(cycles("umulh t0,t1,t2; addl t2,1,t3"), 15u);
-  // The manual's examples: one cycle behind the add latency is 10, two cycles behind it is 9.
+  // The manual's examples: one cycle after the add the latency is 10, two cycles after it is 9.
   EXPECT_EQ(cycles("addl t0,t1,t2; mull t2,t3,t4; addl t4,1,t5"), 1u + 1 + 10);
   EXPECT_EQ(cycles("addl t0,t1,t2; sll t6,1,t7; sll t8,1,t9; mull t2,t3,t4; addl t4,1,t5"),
             1u + 2 + 9);
@@ -112,11 +112,11 @@ TEST(Issue, Multiplications) {
 TEST(Issue, InOrder) {
   // The second add waits for the load, and the third for the second.
   EXPECT_EQ(cycles("ldq t0,0(sp); addq t0,1,t1; addq t2,1,t3"), 4u);
-  // One set: the instruction behind the waiting one issues in the same cycle.
+  // One set: the instruction after the waiting instruction issues in the same cycle.
   EXPECT_EQ(cycles("ldq t0,0(sp); addq t0,1,t1; addt $f1,$f2,$f3"), 3u);
 }
 
-/// The class by the instruction's name; issue.cc goes by numbers.
+/// The class by the instruction's name; issue.cc uses numbers.
 IssueClass class_by_name(std::string_view name) {
   using enum IssueClass;
   const auto is = [&](auto... starts) { return (name.starts_with(starts) || ...); };
@@ -171,8 +171,7 @@ const char* const kKinds[] = {
     "zapnot t2,1,t0",   "lda t1,8(t1)",     "ldl_l t0,0(t1)",   "xor t0,t1,t2",
 };
 
-/// A branch that is not taken costs the same whether or not the code behind it is a piece of its
-/// own.
+/// A branch that is not taken costs the same whether or not the code after it is a separate piece.
 TEST(Issue, PiecesAddUp) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {

@@ -1,4 +1,4 @@
-// What the facets of Alpha say about instructions: registers, control flow, fields, stubs.
+// The answers of Alpha's facets about instructions: registers, control flow, fields, stubs.
 
 #include <gtest/gtest.h>
 

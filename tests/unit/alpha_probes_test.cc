@@ -1,4 +1,4 @@
-// Tests Alpha's probes by themselves: each probe is encoded, decoded, and run by a machine.
+// Tests Alpha's probes alone: each probe is encoded, decoded, and run by a machine.
 
 #include <gtest/gtest.h>
 
@@ -155,7 +155,7 @@ TEST(AlphaProbes, RoutinesCountInTheirWindow) {
     }
 }
 
-/// Counters of Windows NT, which words of the image lead to: wherever the counters are.
+/// Counters of Windows NT, found through words of the image, at any address.
 class AlphaWindowsProbes : public testing::Test {
  protected:
   static constexpr uint64_t kWords = 0x480000, kImageCounters = 0x482000, kView = 0x40012000;

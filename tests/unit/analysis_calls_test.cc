@@ -226,7 +226,7 @@ code_pointer 0x100 address64 1#0
   EXPECT_TRUE(v.at(0, 0, 2));
   EXPECT_TRUE(v.at(0, 1));
   EXPECT_TRUE(v.at(0, 2));   // the callee has the same gp
-  EXPECT_FALSE(v.at(0, 3));  // behind an unknown call
+  EXPECT_FALSE(v.at(0, 3));  // after an unknown call
   EXPECT_FALSE(v.at(0, 3, 2));
   EXPECT_TRUE(v.at(0, 3, 3));
   EXPECT_TRUE(v.at(0, 4));  // the code relies on it

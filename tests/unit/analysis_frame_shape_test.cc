@@ -116,7 +116,7 @@ TEST(FrameShape, BelievesRestoresOnlyWhenNothingElseHappens) {
   EXPECT_EQ(Shaped(with_body("    mov a0,s0\n    stl a1,12(sp)")).restored(), "");
   EXPECT_EQ(Shaped(with_body("    mov a0,s0\n    stq a1,16(sp)")).restored(), "s0");
   EXPECT_EQ(Shaped(with_body("    mov a0,s0\n    ldq t0,8(sp)")).restored(), "");
-  // Changed again behind the restore.
+  // Changed again after the restore.
   EXPECT_EQ(Shaped(with_body("    mov a0,s0", "    ldq s0,8(sp)\n    addq s0,1,s0\n")).restored(),
             "");
 }

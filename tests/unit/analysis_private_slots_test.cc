@@ -1,5 +1,5 @@
-// Tests that slots which only plain loads and stores can mean are found to be private, and that one
-// other access, a use of the frame's address or a wrong order of accesses prevents this.
+// Tests that slots are found to be private if only plain loads and stores can access them, and that
+// one other access, a use of the frame's address or a wrong order of accesses prevents this.
 
 #include "optimizer/analysis/private_slots.h"
 

@@ -1,5 +1,5 @@
-// The interprocedural register dataflow: hand-written programs, and random programs in which walks
-// check that no register that is reported dead is ever needed.
+// The interprocedural register dataflow: hand-written programs, and random programs, in which walks
+// check that no register reported dead is ever needed.
 
 #include "optimizer/analysis/register_flow.h"
 
@@ -133,7 +133,7 @@ procedure 0 "f"
     addq t2,s0,v0
     ret
 )");
-  // t2 is garbage behind the call; t1 is computed and not read: the callee may read it.
+  // t2 is garbage after the call; t1 is computed and not read: the callee may read it.
   EXPECT_FALSE(a.is_live("t2", 0, 0));
   EXPECT_TRUE(a.is_live("t2", 0, 1));
   EXPECT_TRUE(a.is_live("t1", 0, 0, 1));
@@ -333,7 +333,7 @@ TEST(RegisterFlow, KeepsWhatUnwindersNeed) {
   const Analysed a(frames("mov t0,t2"));
   // Unknown callers of f may need s1; f does not save s1, so s1 is live throughout.
   EXPECT_TRUE(a.is_live("s1", 1, 1));
-  // Behind the saves, the frame holds s0 and ra, so the registers are free unless something reads
+  // After the saves, the frame holds s0 and ra, so the registers are free unless some code reads
   // them.
   EXPECT_FALSE(a.is_live("s0", 1, 1, 1));
   EXPECT_FALSE(a.is_live("ra", 1, 1));
@@ -678,7 +678,7 @@ procedure 1 "f"
   EXPECT_EQ(names(after.used), names(before.used));
   EXPECT_EQ(names(after.defined), names(before.defined));
   EXPECT_EQ(names(after.killed), names(before.killed));
-  EXPECT_TRUE(after.killed.includes(after.defined));  // what it defines, it also kills
+  EXPECT_TRUE(after.killed.includes(after.defined));  // a defined register is also killed
   EXPECT_TRUE(a.is_live("t7", 1, 0, 1));
   EXPECT_FALSE(a.is_live("t7", 1, 0, 0));
 }

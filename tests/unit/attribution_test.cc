@@ -1,5 +1,5 @@
-// Parts of a run: whatever sums a feeder adds to, they add up to what one sum has; shares add up to
-// the measurement; and what trials of two versions say.
+// Parts of a run: the sums of a feeder add up to a single sum; shares add up to the measurement;
+// and the results of trials of two versions.
 
 #include <gtest/gtest.h>
 

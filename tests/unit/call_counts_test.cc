@@ -1,4 +1,4 @@
-// Who called whom, on small profiles made by hand and on random ones.
+// Callers and callees, on small profiles made by hand and on random profiles.
 
 #include "views/call_counts.h"
 

@@ -115,7 +115,7 @@ TEST(Chains, AreOptimalOnTrees) {
   }
 }
 
-/// A loop is cut where control enters or leaves it, so that its back edge costs one jump.
+/// A loop is cut where control enters or leaves it: its back edge then costs one jump.
 TEST(Chains, AreOptimalOnLoops) {
   Random random(3);
   for (int round = 0; round < 100; ++round) {
@@ -180,7 +180,8 @@ TEST(Chains, KeepTheOrderOfWhatNeverRan) {
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
-/// What orders save by cost(), relative to what ext-TSP's order saves; each procedure counts once.
+/// The savings of orders by cost(), relative to the savings of ext-TSP's order; each procedure
+/// counts once.
 struct Scores {
   double original = 0, chained = 0;  // sums
   int procedures = 0;

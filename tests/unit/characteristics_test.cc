@@ -1,4 +1,4 @@
-// The kind of a program, and its loops, on programs whose numbers are counted by hand.
+// The kind of a program, and its loops, on programs whose numbers were counted by hand.
 
 #include "views/characteristics.h"
 
@@ -59,7 +59,7 @@ TEST(Characteristics, AreThoseCountedByHand) {
   const ProcedureCharacter& main = found.procedures[0];
   EXPECT_EQ(main.executed, 64u);
   EXPECT_EQ(main.trip_count, 10);
-  EXPECT_EQ(main.blocks, 3u);  // block 2 only goes on behind the call
+  EXPECT_EQ(main.blocks, 3u);  // block 2 only continues after the call
   EXPECT_FALSE(main.entry_hottest || main.leaf);
   const ProcedureCharacter& f = found.procedures[1];
   EXPECT_EQ(f.trip_count, 0);

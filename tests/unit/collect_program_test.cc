@@ -1,5 +1,5 @@
 // Tests solve_program on whole programs: procedures that it calls exact have the counts of a
-// machine; only procedures in which nothing tells which call did not return are not exact.
+// machine; a procedure is not exact only if nothing shows which of its calls did not return.
 
 #include <gtest/gtest.h>
 

@@ -46,7 +46,7 @@ double conflicts(std::span<const uint32_t> order, std::span<const uint32_t> line
 }
 
 TEST(Colour, RowsThatTakeTurnsStandInOtherSets) {
-  // Rows 0 and 2 take turns; if row 2 stood behind rows 0 and 1, it would share the sets of row 0.
+  // Rows 0 and 2 take turns; after rows 0 and 1, row 2 would share the sets of row 0.
   const std::vector<uint32_t> lines = {2, 2, 2, 1};
   const std::vector<Affinity> turns = {{0, 4, 100}, {1, 5, 100}};
   const auto order = order_by_conflicts(

@@ -14,7 +14,7 @@ struct CommandResult {
   bool operator==(const CommandResult&) const = default;
 };
 
-/// `output` is what the command writes to stdout.
+/// `output` is the command's standard output.
 inline CommandResult run_command(const std::string& command) {
   CommandResult result;
   FILE* pipe = popen(command.c_str(), "r");

@@ -94,7 +94,7 @@ TEST(CompareImages, AddressInTheMiddleOfWhatMoved) {
   EXPECT_NE(pair.difference().find("the symbol answer is"), std::string::npos);
 }
 
-/// A word of 4 bytes between the code of a procedure that stays: differences behind the word are
+/// A word of 4 bytes between the code of a procedure that stays: differences after the word are
 /// found.
 TEST(CompareImages, CodeBehindAnInlinePointer) {
   Pair pair;

@@ -141,7 +141,7 @@ TEST(Compare, WaysPastStops) {
   EXPECT_EQ(difference(skipped, skipped), "");
   EXPECT_NE(difference(skipped, other), "");
   EXPECT_NE(difference(skipped, last), "");
-  EXPECT_EQ(difference(last, other), "");  // nobody goes on there
+  EXPECT_EQ(difference(last, other), "");  // no code continues there
 }
 
 TEST(Compare, Instructions) {
@@ -347,7 +347,7 @@ TEST(Compare, RandomMistakes) {
     if (!reached[b] || y[0].blocks[b].successors.empty()) continue;
     auto& edges = y[0].blocks[b].successors;
     Edge& edge = edges[random() % edges.size()];
-    const auto body = [&](BlockId id) {  // which tells where control goes
+    const auto body = [&](BlockId id) {  // which shows where control goes
       while (y[0].blocks[id].instructions.size() == 1) id = y[0].blocks[id].successors[0].target;
       return y[0].blocks[id].instructions[0].immediate;
     };

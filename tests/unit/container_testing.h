@@ -1,6 +1,6 @@
 #pragma once
-// What tests of the readers of PE and ECOFF share: what an image holds, what rewriting it gives,
-// and damage.
+// Code that tests of the readers of PE and ECOFF share: the contents of an image, its rewritten
+// form, and damage.
 
 #include <gtest/gtest.h>
 
@@ -23,14 +23,14 @@
 
 namespace respike {
 
-/// Stores a number at an offset, behind the end, too.
+/// Stores a number at an offset, which may be past the end.
 template <typename T>
 void put(std::vector<uint8_t>& bytes, size_t at, T value) {
   if (bytes.size() < at + sizeof value) bytes.resize(at + sizeof value);
   store(&bytes[at], value);
 }
 
-/// Stores instructions of Alpha, one behind the other.
+/// Stores instructions of Alpha, one after the other.
 inline void put_words(std::vector<uint8_t>& bytes, size_t at,
                       std::initializer_list<uint32_t> words) {
   for (const uint32_t word : words) {
@@ -39,7 +39,7 @@ inline void put_words(std::vector<uint8_t>& bytes, size_t at,
   }
 }
 
-/// What require_rewritable() or read_image() says of an image.
+/// The message of require_rewritable() or read_image() about an image.
 inline std::string refusal_of(std::vector<uint8_t> bytes, const std::string& name) {
   try {
     require_rewritable(read_image(std::move(bytes), name));
@@ -75,7 +75,7 @@ inline OptimizeResult rewrite(const Image& image, OptimizeOptions::Order order, 
 /// Reads, lifts and rewrites damaged images, and counts how that ends.
 class Damage {
  public:
-  /// An Error is fine, unless it tells of a mistake of Respike's own.
+  /// An Error is fine, unless it reports a mistake of Respike itself.
   void exercise(const std::vector<uint8_t>& bytes, const std::string& what) {
     try {
       const Image image = read_image(bytes, "damaged");

@@ -1,5 +1,5 @@
-// Tests which edges get a counter, on random procedures: all that the solution of counts needs, no
-// more.
+// Tests which edges get a counter, on random procedures: all edges that the solution of counts
+// needs, and no more.
 
 #include "instrument/counter_placement.h"
 
@@ -108,8 +108,8 @@ struct Example {
     return true;
   }
 
-  /// Random weights, each greater than the sum of all smaller weights, so that only the order of
-  /// weights matters, not the cost of a probe at a place. Edges with one count have one weight.
+  /// Random weights, each greater than the sum of all smaller weights: only the order of weights
+  /// matters, not the cost of a probe at a place. Edges with one count have one weight.
   std::vector<double> weigh(const FlowGraph& graph, uint64_t seed) const {
     DisjointSets same(graph.edges.size());
     std::vector<std::vector<uint32_t>> in(graph.nodes()), out(graph.nodes());

@@ -1,5 +1,5 @@
-// Hardware counters: what the kernel's bytes mean, medians of runs, and the way from a counter to a
-// program, which is tried with an event that every kernel counts.
+// Hardware counters: the meaning of the kernel's bytes, medians of runs, and the way from a counter
+// to a program, which is tested with an event that every kernel counts.
 
 #include "measure/counters.h"
 

@@ -21,7 +21,7 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr uint32_t kRefQuad = 2, kGpdisp = 6, kGpRelLow = 18;  // Alpha relocation types
 
-/// Lifts and rewrites. Returns the lifted program's violation, or what is wrong with the output, or
+/// Lifts and rewrites. Returns the lifted program's violation, or the fault of the output, or
 /// nothing. An Error is fine, except for an internal error.
 std::optional<std::string> problem_of(
     const Bytes& bytes, OptimizeOptions::Order order = OptimizeOptions::Order::random) {
@@ -114,7 +114,7 @@ TEST(Damage, UnwindTableThatNobodyUnderstands) {
   const Image image = view_image(bytes, "good");
   const Section* frame = image.section_named(".eh_frame");
   ASSERT_NE(frame, nullptr);
-  // Every byte behind the first CIE's identification that may say how addresses are encoded.
+  // Every byte after the first CIE's identification that may say how addresses are encoded.
   for (uint64_t at = frame->offset; at + 4 < frame->offset + frame->size; ++at)
     if (bytes[at] == 'z' && bytes[at + 1] == 'R' && bytes[at + 2] == 0)
       for (uint64_t i = at + 3; i < at + 8; ++i)

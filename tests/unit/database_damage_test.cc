@@ -1,4 +1,4 @@
-// Files that are no database, damaged databases, other versions, databases without write
+// Files that are not databases, damaged databases, other versions, databases without write
 // permission; full disks. In all cases the message is one sentence, and nothing is lost.
 
 #include <fcntl.h>
@@ -324,7 +324,7 @@ TEST(DatabaseDamage, StrangeRows) {
   EXPECT_EQ(error_of([&] { use_all(path); }), "no error");
 }
 
-/// Writes and leaves the log behind, as a killed process does.
+/// Writes and leaves the log, as a killed process does.
 void write_and_die(const fs::path& path, const std::string& image) {
   EXPECT_EQ(in_child([&] {
               Database database(path);
@@ -361,7 +361,7 @@ TEST(DatabaseDamage, TheLog) {
     EXPECT_EQ(error_of([&] { use_all(path); }), "no error") << "its checksums tell";
     EXPECT_TRUE(Database(path).check().empty());
   }
-  // SQLite makes the index of the log anew.
+  // SQLite rebuilds the index of the log.
   put_back(good_log);
   put_contents(path.string() + "-shm", std::vector<uint8_t>(32768, 0x5a));
   EXPECT_TRUE(Database(path).find_image("/late"));

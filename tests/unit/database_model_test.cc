@@ -229,7 +229,7 @@ class Model {
     }
   }
 
-  /// Makes a build. A program has one path, so that its counter files belong to one build.
+  /// Makes a build. A program has one path, so its counter files belong to one build.
   void put_build() {
     const size_t program = below(random_, kPrograms);
     const std::string& path = place_of(kPaths[program % kPaths.size()]);
@@ -333,7 +333,7 @@ class Model {
     build->given_profiles.push_back(std::move(profile));
   }
 
-  /// Keeps the newest two builds, those with files in their spools, and images in use.
+  /// Keeps the newest two builds, builds with files in their spools, and images in use.
   void prune() {
     database_->prune(2, std::chrono::seconds(0));
     std::set<size_t> with_files;

@@ -1,5 +1,5 @@
-// Tests images that get another path, or become one with the image of that path. Random sequences
-// with other operations: database_model_test.cc.
+// Tests images that get another path, or are merged with the image of that path.
+// database_model_test.cc has random sequences with other operations.
 
 #include <optional>
 

@@ -43,7 +43,7 @@ class DatabaseTest : public testing::Test {
       std::sort(procedure.indirect.begin(), procedure.indirect.end(), [](auto& a, auto& b) {
         return std::pair(a.block, a.target) < std::pair(b.block, b.target);
       });
-      // A block with a count, so that the database keeps all procedures.
+      // A block with a count: the database keeps all procedures.
       procedure.blocks[0].count = 1 + procedure.blocks[0].count / 2;
     }
     return profile;

@@ -12,8 +12,8 @@ using Ranges = std::vector<Range>;
 
 /// A procedure [0x1000, 0x1040) of three blocks, in two fragments:
 ///   [0x1000, 0x1010) -> 0x5000; its last instruction, of 6 bytes, takes 2 now, and a branch of
-///                       2 bytes to 0x1030 stands behind the instruction
-///   [0x1030, 0x1040) -> 0x500e, behind padding
+///                       2 bytes to 0x1030 follows the instruction
+///   [0x1030, 0x1040) -> 0x500e, after padding
 ///   [0x1010, 0x1030) -> 0x7000; [0x1018, 0x1020) was removed
 AddressMap small_map() {
   std::vector<MovedPiece> pieces;

@@ -1,4 +1,4 @@
-// Expressions of debug information: what they need, and the addresses in them.
+// Expressions of debug information: the values that they need, and the addresses in them.
 
 #include "optimizer/debug/expressions.h"
 

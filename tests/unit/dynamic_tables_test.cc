@@ -1,4 +1,4 @@
-// New dynamic symbols are found by address, not by name, and old ones as before.
+// New dynamic symbols are found by address, not by name, and old symbols as before.
 
 #include "optimizer/image/dynamic_tables.h"
 

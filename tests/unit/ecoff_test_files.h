@@ -17,7 +17,7 @@ struct EcoffOptions {
   uint16_t flags = ecoff::kLinked | ecoff::kNotShared;
   uint16_t kind = ecoff::kDemandLoaded;
   bool relocations = true;
-  bool types = true;     // symbols have types and classes, else those that objcopy gives them
+  bool types = true;     // symbols have types and classes, else the types and classes of objcopy
   bool pdata = false;    // there is a table of procedures
   bool comment = false;  // there is a section .comment, and a local symbol
   uint64_t data_start = 0x140000000;

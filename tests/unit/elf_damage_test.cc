@@ -1,5 +1,6 @@
-// Damaged files: truncation at every length and random changes. Reading, and writing what could be
-// read, ends in a result or in an Error. Under RESPIKE_SANITIZE the test finds wrong accesses, too.
+// Damaged files: truncation at every length and random changes. Reading a file, and writing it if
+// it could be read, ends in a result or in an Error. Under RESPIKE_SANITIZE the test also finds
+// wrong accesses.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Reading ELF images: what an Image has of real programs, and the message for a file that is no ELF
+// Reading ELF images: the Image of real programs, and the message for a file that is not an ELF
 // image. Damaged files are in elf_damage_test.
 
 #include <fmt/format.h>
@@ -109,7 +109,7 @@ TEST(ElfReader, PackedRelocationsAreThoseThatOtherLinksHaveInFull) {
   const Image packed = read_image(path), plain = read_image(host_program("", "plain"));
   EXPECT_TRUE(relative_relocations(plain, true).empty());
   EXPECT_EQ(refusal(packed), "rewritable");
-  // Sections of the two lie elsewhere: distances from the table to what its words lead to.
+  // Sections of the two lie elsewhere: distances from the table to the targets of its words.
   const auto pointers = [](const Image& image, bool is_packed) {
     const uint64_t table = find_symbol(image, "table")->value;
     const uint64_t f = find_symbol(image, "f")->value;
@@ -140,7 +140,7 @@ TEST(ElfReader, DamagedPackedRelocationsAreRefused) {
     const Segment& last =
         *std::ranges::find_if(image.segments.rbegin(), image.segments.rend(), &Segment::loaded);
     const uint64_t end = (last.address + last.file_size) & ~7ull;
-    EXPECT_THROW(view_image(damaged(0, end - 8), "x"), Error);  // the words of entry 1 lie behind
+    EXPECT_THROW(view_image(damaged(0, end - 8), "x"), Error);  // the words of entry 1 come later
     EXPECT_THROW(view_image(damaged(0, end + 6), "x"), Error);  // half a word at most
     return;
   }

@@ -1,4 +1,4 @@
-// Writing ELF images. The oracle is behaviour: outputs run as their inputs do, GNU tools read
+// Writing ELF images. The oracle is behaviour: outputs run like their inputs, GNU tools read
 // outputs without a message, and outputs still run after strip and objcopy have changed them.
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ uint32_t index_of(const Image& image, std::string_view name) {
   return section == nullptr ? 0 : static_cast<uint32_t>(section - image.sections.data());
 }
 
-/// Adds a section of code and a section that is not loaded; returns the address behind the code.
+/// Adds a section of code and a section that is not loaded; returns the address after the code.
 uint64_t add_sections(const Image& image, NewImage& output) {
   const uint64_t address = plan_added_segment(image).free_address;
   output.added.push_back(
@@ -41,8 +41,7 @@ uint64_t add_sections(const Image& image, NewImage& output) {
   return address + 100;
 }
 
-/// Moves all frame tables by one distance, so that only their references to other sections need
-/// correction.
+/// Moves all frame tables by one distance: only their references to other sections need correction.
 void move_frames(const Image& image, NewImage& output, uint64_t free) {
   const uint32_t header = index_of(image, ".eh_frame_hdr"), frames = index_of(image, ".eh_frame");
   ASSERT_NE(frames, 0u);
@@ -545,7 +544,7 @@ TEST(WriteFile, FollowsLinks) {
   std::filesystem::create_symlink("second", directory / "first");
   std::filesystem::create_symlink(directory / "file", directory / "second");
   const std::vector<uint8_t> bytes = {1};
-  for (int round = 0; round < 2; ++round) {  // a file that does not exist, and one that does
+  for (int round = 0; round < 2; ++round) {  // a new file, and an existing file
     write_file(directory / "first", bytes, {});
     EXPECT_TRUE(std::filesystem::is_symlink(directory / "first"));
     EXPECT_TRUE(std::filesystem::is_symlink(directory / "second"));

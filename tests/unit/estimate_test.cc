@@ -1,4 +1,4 @@
-// Static estimates of frequencies: each heuristic by itself, and properties of all graphs.
+// Static estimates of frequencies: each heuristic alone, and properties of all graphs.
 
 #include "optimizer/profile/estimate.h"
 
@@ -26,7 +26,7 @@ struct Estimate {
   double block(BlockId b) const { return weights[b]; }
 };
 
-/// Block 0 branches to 1 or 2, which end in the given instructions; both may go on at 3.
+/// Block 0 branches to 1 or 2, which end in the given instructions; both may continue at 3.
 Estimate fork(const std::string& one, const std::string& two) {
   const auto ends = [](const std::string& last) {
     const bool goes_on = last != "ret" && last != "halt" && !last.starts_with("jmp");
@@ -202,7 +202,7 @@ TEST(Estimate, LandingPadsAreRare) {
   EXPECT_LT(e.block(1), 0.1);
 }
 
-/// `forward`: no edge leads back, so that there are no loops.
+/// `forward`: no edge leads back, so there are no loops.
 Program random_procedure(Random& random, bool forward) {
   Program program;
   program.machine = &alpha_machine();

@@ -1,5 +1,5 @@
 // Exception tables of one procedure: tables with the same meaning become one; if tables still
-// differ, no unwind region begins right behind a call.
+// differ, no unwind region begins directly after a call.
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST(ExceptionTables, ManyThatDifferAreLeftAlone) {
   EXPECT_EQ(joined(lsdas), lsdas);
 }
 
-// ---- Behind calls
+// ---- After calls
 
 class BehindCalls : public testing::Test {
  protected:
@@ -93,7 +93,7 @@ class BehindCalls : public testing::Test {
     ASSERT_NE(procedure_, kNone);
   }
 
-  /// Adds a block that ends with a call and goes on with the next block, as in the input.
+  /// Adds a block that ends with a call and continues with the next block, as in the input.
   BlockId call() const {
     const Procedure& procedure = program_[procedure_];
     for (BlockId id = 0; id + 1 < procedure.blocks.size(); ++id) {

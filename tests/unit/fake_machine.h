@@ -1,8 +1,8 @@
 #pragma once
-// A machine of twenty instructions for tests that are about no machine: four bytes each, opcode,
-// two registers, a 16-bit immediate (a displacement in bytes from the branch itself). How far its
-// branches reach is chosen, so that a test of far branches needs a dozen instructions. The number
-// of a relocation type is that of its role.
+// A machine of twenty instructions for tests that do not depend on a machine: four bytes each, with
+// opcode, two registers, and a 16-bit immediate (a displacement in bytes from the branch itself).
+// The reach of its branches can be chosen: a test of far branches needs only a dozen instructions.
+// The number of a relocation type is the number of its role.
 
 #include <fmt/format.h>
 

@@ -48,17 +48,17 @@ struct ToyProcedure {
 
 struct ToyOptions {
   uint32_t procedures = 6, blocks = 8;
-  uint32_t unknown_exits = 0;   // one call of unknown code in so many ends the program; 0: none
-  uint32_t unknown_throws = 0;  // likewise throws
-  uint32_t pads = 0;            // one call in so many has a landing pad; 0: none
-  uint32_t fatals = 0;          // one block in so many is fatal
+  uint32_t unknown_exits = 0;   // one call of unknown code in this many ends the program; 0: none
+  uint32_t unknown_throws = 0;  // one in this many throws
+  uint32_t pads = 0;            // one call in this many has a landing pad; 0: none
+  uint32_t fatals = 0;          // one block in this many is fatal
   uint32_t jumps = 0;           // one block in so many is a jump
   uint32_t unknown_calls = 3;   // one call in so many is of unknown code
   uint32_t kill_after = 0;      // steps; 0: never
   uint32_t steps = 2000;        // after these the program hurries to its end
 };
 
-/// Procedures call only later ones and themselves, so that most runs end by themselves.
+/// Procedures call only later procedures and themselves, so most runs terminate.
 inline std::vector<ToyProcedure> random_toy(Random& random, const ToyOptions& options) {
   std::vector<ToyProcedure> program(options.procedures);
   const auto is = [&](uint32_t n) { return n != 0 && one_in(random, n); };

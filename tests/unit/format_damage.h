@@ -1,5 +1,5 @@
 #pragma once
-// Damages files of Respike's own formats: bytes 16 to 23 hold a checksum of all bytes behind them.
+// Damages files of Respike's own formats: bytes 16 to 23 hold a checksum of all later bytes.
 
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ DroppedGpLoads drop(Program& program) {
   return drop_gp_loads(program, calls);
 }
 
-/// Text of gp loads: at the entry of procedure `p`, and behind the call at the end of p's block
+/// Text of gp loads: at the entry of procedure `p`, and after the call at the end of p's block
 /// `call`.
 std::string entry_load(int p) {
   return fmt::format(
@@ -35,7 +35,7 @@ std::string reload(int p, int call, int reference, const std::string& between = 
   return "    ldah gp,0(ra) " + mark + between + "    lda gp,0(gp) " + mark;
 }
 
-/// A caller with `call` and a load behind it, and `callees`, which are procedures 1 and up.
+/// A caller with `call` and a load after it, and `callees`, which are procedures 1 and up.
 std::string caller(const std::string& callees, const std::string& call = "bsr ra,0 !branch!1(1#0)",
                    const std::string& between = "") {
   return "procedure 0 \"main\" gp=0x10000\n  block 0 entry\n" + entry_load(0) + "    " + call +
@@ -343,7 +343,7 @@ class Generator {
 };
 
 /// Executes a program; it knows only the value of gp. Unknown code changes gp, calls procedures
-/// whose address is taken, and goes on at return addresses that it got.
+/// whose address is taken, and continues at return addresses that it got.
 class Execution {
  public:
   Execution(const Program& program, std::mt19937_64& random) : program_(program), random_(random) {}
@@ -361,7 +361,7 @@ class Execution {
  private:
   static constexpr uint64_t kOther = 1;
   struct Frame {
-    ProcedureId caller;  // to return to, behind the call at the end of the caller's block
+    ProcedureId caller;  // to return to, after the call at the end of the caller's block
     BlockId block;
     uint64_t id;
   };

@@ -1,6 +1,6 @@
 #pragma once
 // The headers that cost the compiler most time, precompiled for all tests. A test still includes
-// what it uses.
+// the headers that it uses.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// Hot-cold optimization of random procedures, executed: whatever the counts, the program does what
-// it did, and at every instruction the unwind state finds the caller's registers. Also the proof of
-// this: the proof accepts the outputs of the optimizer; of spoiled outputs it accepts only those
-// that still do the same.
+// Hot-cold optimization of random procedures, executed: with any counts, the program behaves as
+// before, and at every instruction the unwind state finds the caller's registers. Also the proof of
+// this: it accepts the outputs of the optimizer; it accepts a spoiled output only if the output
+// still does the same.
 
 #include "optimizer/transform/hotcold/hot_cold.h"
 
@@ -197,7 +197,7 @@ TEST(HotCold, RefusesHotPartsThatAreNone) {
   EXPECT_TRUE(split_alike(program, {{{kTested, {100'000}}}}));
 }
 
-/// Procedures that jump by tables are optimized, too, and restored with their tables.
+/// Procedures that jump by tables are also optimized, and restored with their tables.
 TEST(HotCold, RestoresTables) {
   int turned = 0, restored = 0;
   for (uint64_t seed = 1; seed <= procedures(600); ++seed) {
@@ -245,7 +245,7 @@ TEST(HotCold, ProvesWhatItMakes) {
 }
 
 /// A procedure with two private slots: 40(sp) is written and read, 48(sp) is read by cold code
-/// only. `calls`: the procedure calls the leaf before the store, and behind it.
+/// only. `calls`: the procedure calls the leaf before and after the store.
 std::string text_with_slots(bool calls) {
   const std::string call = calls ? "    bsr ra,0 !branch(2#0)\n" : "";
   return "cie 0 augmentation=\"zR\" return_register=26\nstate 0 cie=0 cfa=30+0\n"
@@ -303,8 +303,7 @@ TEST(HotCold, ProvesChangesOfPrivateSlots) {
                        p.blocks[1].instructions.erase(1);
                      }),
             "");
-  // Refused: the slot is read; another register; another place; only a part; behind the frame's
-  // end.
+  // Refused: the slot is read; another register; another place; only a part; past the frame's end.
   EXPECT_NE(fault_of(false, [](Procedure& p) { p.blocks[1].instructions.erase(0); }), "");
   EXPECT_NE(fault_of(false, [](Procedure& p) { p.blocks[1].instructions.erase(1); }), "");
   for (const char* wrong : {"mov a1,t0", "ldq t0,48(sp)", "ldq t0,56(sp)", "ldl t0,40(sp)",
@@ -390,7 +389,7 @@ TEST(HotCold, ProvesWhatLandingPadsFind) {
   EXPECT_NE(fault_of(text, call_site(1, 3)), "");
   EXPECT_NE(fault_of(text, [](Procedure& p) { p.call_sites[0].action = 2; }), "");
   EXPECT_NE(fault_of(text, [](Procedure& p) { p.call_sites[0].terminate = true; }), "");
-  // The save behind the call is too late for the pad, and unwinding does not find the register
+  // The save after the call is too late for the pad, and unwinding does not find the register
   // there.
   EXPECT_NE(fault_of(text,
                      [](Procedure& p) {

@@ -1,7 +1,7 @@
 // Encoder, and uses and defs, of the IA-64 target against the GNU assembler.
 //
-// The assembler is a second opinion on encodings, besides the disassembler: it starts from text.
-// With explicit stops, it also warns of dependences inside an instruction group; so pairs of
+// The assembler is a second oracle for encodings beside the disassembler: it starts from text. With
+// explicit stops, it also warns of dependences inside an instruction group; so pairs of
 // instructions show which registers the assembler thinks an instruction reads and writes.
 
 #include <gtest/gtest.h>
@@ -213,7 +213,7 @@ bool tells_of_registers(const std::string& said) {
   return false;
 }
 
-/// Instructions that the assembler's tables of dependences lack, so that it finds none.
+/// Instructions without an entry in the assembler's tables of dependences: it finds none.
 constexpr const char* kUnknownToAssembler[] = {"mpy4",   "mpyshl4", "fpcmp.", "fcmp.unord",
                                                ".c.clr", ".c.nc",   "lfetch", "invala.e",
                                                "itr.",   "dahr",    "rum",    "ldfp"};

@@ -1,5 +1,5 @@
-// Packing of instructions into bundles: compared with a search of all packings, and with what a
-// packing must preserve.
+// Packing of instructions into bundles: compared with a search of all packings, and with the
+// properties that a packing must preserve.
 
 #include "optimizer/machine/ia64/bundling.h"
 
@@ -19,7 +19,7 @@
 namespace respike::ia64 {
 namespace {
 
-/// Parses one instruction a line; `;;` at the end is a stop behind the instruction.
+/// Parses one instruction a line; `;;` at the end is a stop after the instruction.
 std::vector<Instruction> list(const std::vector<std::string>& lines) {
   std::vector<Instruction> code;
   for (const std::string& line : lines) {
@@ -127,7 +127,7 @@ class Search {
   /// missing.
   size_t take(const Template& shape, unsigned chosen, size_t from) const {
     size_t item = from;
-    bool missing = false;  // a stop behind the last item
+    bool missing = false;  // a stop after the last item
     for (int slot = 0; slot < 3; ++slot) {
       if ((chosen >> slot & 1) != 0) {
         if (missing || item == items_.size()) return 0;
@@ -176,7 +176,7 @@ void check_random_code(unsigned seed) {
     }
   EXPECT_TRUE(std::ranges::is_sorted(places));
   size_t next = 0;
-  bool missing = false;  // a stop behind the last instruction
+  bool missing = false;  // a stop after the last instruction
   for (size_t i = 0; i < bundled.slots.size(); ++i) {
     uint8_t bytes[kBundleSize];
     EXPECT_TRUE(i % 3 != 0 || encode_bundle(&bundled.slots[i], bytes));

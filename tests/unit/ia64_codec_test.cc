@@ -31,7 +31,7 @@ bool have_objdump() {
 
 using BundleBytes = std::array<uint8_t, kBundleSize>;
 
-/// objdump's text of a bundle. objdump prints the X slot of a bundle in the place of the L slot.
+/// objdump's text of a bundle. objdump prints the X slot of a bundle in place of the L slot.
 struct Listed {
   uint64_t address = 0;
   BundleBytes bytes{};
@@ -157,8 +157,8 @@ std::vector<BundleBytes> random_bundles(size_t count) {
   return bundles;
 }
 
-/// Random bits, but fields are often 0, 1, all ones, or equal to the field before: the values that
-/// pseudo-ops are made of. Sometimes two fields add up to 64 or 63.
+/// Random bits, but fields are often 0, 1, all ones, or equal to the field before: the values from
+/// which pseudo-ops are made. Sometimes two fields add up to 64 or 63.
 uint64_t biased_slot(std::mt19937_64& random) {
   uint64_t slot = random() & kSlotMask;
   for (unsigned at = 6; at < 34; at += 7) {
@@ -286,7 +286,7 @@ Instruction shown(Instruction instruction) {
   return instruction;
 }
 
-/// objdump prints neither the tag of `mov b0=r2` nor the number of a slot that is no instruction.
+/// objdump prints neither the tag of `mov b0=r2` nor the number of a slot without an instruction.
 bool loses_bits(const std::string& text) {
   return text.find("mov b") != std::string::npos && text.find(',') == std::string::npos;
 }

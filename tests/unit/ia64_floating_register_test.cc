@@ -201,7 +201,7 @@ TEST(Ia64FloatingRegister, StatusRegister) {
   EXPECT_TRUE(fchkf(fpsr, 2));
   EXPECT_FALSE(fchkf(fpsr, 1));
   raise_flags(fpsr, 0, kInexact | kInvalid);
-  EXPECT_FALSE(fchkf(fpsr, 2));                // sf0 has these flags, too
+  EXPECT_FALSE(fchkf(fpsr, 2));                // sf0 also has these flags
   EXPECT_TRUE(fchkf(fpsr & ~uint64_t{1}, 2));  // an exception of these flags is enabled
   EXPECT_EQ(fclrf(fclrf(fpsr, 2), 0), kInitialFpsr);
 

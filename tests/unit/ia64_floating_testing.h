@@ -4,7 +4,7 @@
 // Operands are biased to cases where rounding goes wrong: cancellation, ties, both ends of the
 // exponent range, exponents that are far apart, significands of few bits, unnormal and special
 // encodings. The oracle is MPFR, which shares no code with the emulator: its precision and exponent
-// range are set to those of the format, and mpfr_subnormalize makes denormals.
+// range are set to the values of the format, and mpfr_subnormalize makes denormals.
 
 #include <mpfr.h>
 
@@ -115,7 +115,8 @@ class Operands {
     return c;
   }
 
-  /// Random bits, runs of ones and zeros, few bits, or as many bits as single and double have.
+  /// Random bits, runs of ones and zeros, few bits, or as many bits as single and double precision
+  /// have.
   uint64_t significand() {
     switch (below(7)) {
       case 0:
@@ -281,7 +282,7 @@ class Number {
   Number& operator=(const Number&) = delete;
   ~Number() { mpfr_clear(value_); }
 
-  operator mpfr_ptr() { return value_; }           // NOLINT: what MPFR's functions take
+  operator mpfr_ptr() { return value_; }           // NOLINT: MPFR's functions take it
   operator mpfr_srcptr() const { return value_; }  // NOLINT
 
  private:

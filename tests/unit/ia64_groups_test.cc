@@ -91,7 +91,7 @@ TEST(Groups, WithResourcesThatHaveNoNameStay) {
   }
 }
 
-/// Code before or behind may belong to the same group.
+/// Code before or after may belong to the same group.
 TEST(Groups, AtEitherEndStayWhereMoreMayBelongToThem) {
   EXPECT_EQ(joined({"add r14=r2,r3;;", "add r15=r2,r3;;"}, false), ".|.|");
   EXPECT_EQ(joined({"add r14=r2,r3;;", "add r15=r2,r3;;", "add r16=r2,r3;;"}, false), ".|..|");

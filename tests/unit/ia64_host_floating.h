@@ -1,5 +1,6 @@
 #pragma once
-// The host's floating-point with chosen rounding mode, and the exceptions that it reports.
+// The host's floating-point arithmetic with a chosen rounding mode, and the exceptions that it
+// reports.
 //
 // The flags in MXCSR have the order of IA-64's flags (V D Z O U I), and the host also detects
 // tininess after rounding, so flags of host and guest can be compared bit by bit.

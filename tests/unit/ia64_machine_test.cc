@@ -1,4 +1,4 @@
-// The Itanium as a Machine: how runs are packed, what references become, far stubs.
+// The Itanium as a Machine: packing of runs, fields of references, far stubs.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ const Machine& machine() {
   return ia64_machine();
 }
 
-/// Parses one instruction a line; `;;` at the end is a stop behind the instruction.
+/// Parses one instruction a line; `;;` at the end is a stop after the instruction.
 std::vector<Instruction> list(const std::vector<std::string>& lines) {
   std::vector<Instruction> code;
   for (const std::string& line : lines) {

@@ -107,7 +107,7 @@ TEST(GuestMemory, RemappedPagesKeepTheirBytes) {
   EXPECT_TRUE(memory.find(behind));
   EXPECT_EQ(memory.remap(moved, 8 * kPage, 2 * kPage, 0, 0), static_cast<int64_t>(moved));
   EXPECT_FALSE(memory.find(moved + 2 * kPage));
-  // Now there is room behind the mapping.
+  // Now there is room after the mapping.
   EXPECT_EQ(memory.remap(moved, 2 * kPage, 6 * kPage, 0, 0), static_cast<int64_t>(moved));
   EXPECT_EQ(memory.host(moved)[5], 'x');
   EXPECT_EQ(memory.host(moved + 6 * kPage - 1)[0], 0);

@@ -76,7 +76,7 @@ TEST(Engine, FramesComeBack) {
     ASSERT_EQ(cpu.stack.bsp(cpu), skip_registers(kStore + 24, static_cast<int64_t>(registers)));
   };
   for (int step = 0; step < 60000; ++step) {
-    // Calls and returns dominate in turns, so that the array overflows and runs empty.
+    // Calls and returns dominate in turns, to make the array overflow and run empty.
     const bool up = model.empty() || (step / 6000 % 2 == 0 ? random() % 10 < 7 : random() % 10 < 3);
     if (up) {
       cpu.stack.make_room(cpu);

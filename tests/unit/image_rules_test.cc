@@ -117,7 +117,7 @@ const Damage kDamages[] = {
            16, 0,    0,  0, 28, 0,    0,    0, 0,    0,   0,   0,
            8,  0,    0,  0, 0,  0x41, 0xda, 0, 0,    0,   0,   0};
        Section& section = p.section(".eh_frame");
-       constexpr unsigned kStart = 32;  // where the FDE says what it describes
+       constexpr unsigned kStart = 32;  // where the FDE says which code it describes
        store(&frames[kStart],
              static_cast<uint32_t>(p.section(".text").address - section.address - kStart));
        section.contents = frames;
@@ -190,7 +190,7 @@ TEST(ImageRules, HoldInInputsAndOutputs) {
 
 // ---- Outputs of a rewriter that moved symbols without their names
 
-/// `verify` checks the rules, too.
+/// `verify` also checks the rules.
 TEST(ImageRules, AreLookedAtWhenImagesAreCompared) {
   const auto path = compile("few.c", "int base = 40; int answer(int n) { return base + n; }",
                             "-fPIC -shared -Wl,--build-id=none -Wl,--hash-style=gnu", "libfew.so");
@@ -244,7 +244,7 @@ class RegionRules : public testing::Test {
     std::memcpy(&bytes_[table_ + 24 * entry + 8 * field], &value, 8);
   }
 
-  /// `caller` ends with a bundle behind its call; both procedures have only one state.
+  /// `caller` ends with a bundle after its call; both procedures have only one state.
   static constexpr const char* kTwo = R"(
 	.text
 	.global _start#
@@ -290,7 +290,7 @@ TEST_F(RegionRules, OutOfOrder) {
   EXPECT_NE(told->find("out of order"), std::string::npos) << *told;
 }
 
-/// The bundle behind the call has the same state, but is in the next region.
+/// The bundle after the call has the same state, but is in the next region.
 TEST_F(RegionRules, ReturnAddressInAnotherRegion) {
   const Bytes good = bytes_;
   Diagnostics diagnostics;

@@ -42,7 +42,7 @@ std::vector<std::string> cases(std::string_view extension) {
   return names;
 }
 
-/// `output` is what the file beside the case holds.
+/// `output`: the contents of the file beside the case.
 void expect_output(const std::string& name, const std::string& output) {
   const auto expected = kFolder / (name + ".expected");
   if (std::getenv("RESPIKE_UPDATE_CASES") != nullptr) std::ofstream(expected) << output;

@@ -1,6 +1,6 @@
 // Commands of text cases: each takes the text of a program, or an image that was lifted, through
-// one step of the middle, and says what became of it in a few lines. Example: for
-// `run: pack` of a block that branches to the next one,
+// one step of the middle, and prints the result in a few lines. Example: for `run: pack` of a block
+// that branches to the next block,
 //
 //   f 0: 4 bytes, branch_dropped
 
@@ -95,7 +95,7 @@ std::string describe(const Start& start) {
                      start.phase == 0 ? "" : fmt::format(" plus {}", start.phase));
 }
 
-/// One line for each fragment, in order; then what is expected of it.
+/// One line for each fragment, in order; then the expectations about it.
 std::string run_layout(const TextProgram& text, const Command& command) {
   Forecast forecast;
   const Layout layout = choose_layout(text.program, command, &forecast);
@@ -139,7 +139,7 @@ std::string describe(const Program& program, const CodeLocation& location) {
   return fmt::format("{}#{}", program[location.procedure].name, location.block);
 }
 
-/// What code fills, in the order of addresses; where branches go that need a stub.
+/// The ranges filled by code, in the order of addresses; the targets of branches that need a stub.
 std::string run_place(const TextProgram& text, const Command& command) {
   const Program& program = text.program;
   Layout layout = text.layout();
@@ -202,7 +202,7 @@ std::string run_emit(const TextProgram& text, const Command& command) {
   return list_image(written_image(text.image, emitter.output()), *text.program.machine);
 }
 
-// ---- counts and what they change ----
+// ---- counts and their effects ----
 
 std::string list_counts(const Program& program) {
   std::string output;
@@ -297,7 +297,7 @@ std::string run_image_command(const Command& command, const Image& image) {
   return "unknown command " + command.name + "\n";
 }
 
-/// Calls `run` for what follows each `run: ` of a comment.
+/// Calls `run` for the text after each `run: ` of a comment.
 template <typename F>
 std::string run_all(const std::string& text, F run) {
   std::string output;

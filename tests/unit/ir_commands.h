@@ -1,5 +1,5 @@
 #pragma once
-// What the text cases of tests/ir can be asked to run; tests/ir/README.md lists the commands.
+// The commands that text cases of tests/ir can run; tests/ir/README.md lists them.
 
 #include <filesystem>
 #include <string>

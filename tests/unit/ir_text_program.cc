@@ -1,6 +1,6 @@
-// A case says what matters to it, and this file makes up the rest. Example: `procedure 0 "f"` with
-// a block of two instructions stands at 0x1000 in a section .text of eight bytes, and a symbol f
-// names it, unless lines of the case say otherwise.
+// A case has only the lines that matter to it, and this file makes up the rest. Example:
+// `procedure 0 "f"` with a block of two instructions stands at 0x1000 in a section .text of eight
+// bytes, and a symbol f names it, unless lines of the case say otherwise.
 
 #include "tests/unit/ir_text_program.h"
 
@@ -159,7 +159,7 @@ void TextProgram::give_addresses(ProcedureId id) {
   std::vector<uint32_t> places;
   uint32_t blocks = 0;
   for (BasicBlock& block : procedure.blocks) {
-    std::vector<Instruction> own;  // what the input has
+    std::vector<Instruction> own;  // instructions of the input
     for (const Instruction& i : block.instructions)
       if (i.origin != kNone) own.push_back(i);
     if (own.empty()) continue;
@@ -218,7 +218,7 @@ void TextProgram::make_image() {
   make_symbols();
 }
 
-/// What the linker would have written: branches lead where the edges say, other references are 0.
+/// The linker's output: branches lead to the targets of the edges, other references are 0.
 void TextProgram::write_code() {
   const Machine& machine = *program.machine;
   for (const Procedure& procedure : program.procedures)

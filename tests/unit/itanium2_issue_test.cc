@@ -1,5 +1,5 @@
-// Dispersal in the model of the Itanium 2: which bundles issue together, what splits a group, and
-// that the way in which code is cut into pieces does not change its cost.
+// Dispersal in the model of the Itanium 2: which bundles issue together, what splits a group; and
+// cutting code into other pieces does not change its cost.
 
 #include <gtest/gtest.h>
 

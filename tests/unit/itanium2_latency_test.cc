@@ -1,5 +1,5 @@
 // Latencies in the model of the Itanium 2: pairs of instructions, some groups apart, have the costs
-// of the tables in "Itanium - A System Implementor's Tale", which are repeated here.
+// of the tables in "Itanium - A System Implementor's Tale", repeated here.
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ void check(const std::string& from, const std::string& to, uint32_t cycles, unsi
     const uint32_t groups = distance == 0 ? 1 : distance + 1;
     EXPECT_EQ(issue_all(code).groups, groups);
     const uint32_t bubbles = cycles > distance ? cycles - distance : 0;
-    // Some instructions split issue behind them, in their own group; no-ops show how much that
+    // Some instructions split issue after them, in their own group; no-ops show how much that
     // costs.
     const uint32_t behind_from = distance == 0 ? 0 : bubbles_of(apart(from, "nop.m 0x0", distance)),
                    behind_to = bubbles_of(apart("nop.m 0x0", to, 1));

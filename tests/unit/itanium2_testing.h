@@ -54,7 +54,7 @@ inline void append_alone(std::vector<uint8_t>& code, const std::string& text, bo
   const char type = respike::ia64::encoding_of(respike::ia64::parse(text, 0).instruction).type();
   const std::string end = stop ? ";;" : "";
   if (type == 'X') return append_bundle(code, "MLX", {nop_of('M'), text + end});
-  // The units are such that two bundles of this kind find ports for all their instructions.
+  // With these units, two bundles of this kind find ports for all their instructions.
   const std::string units = type == 'F' ? "MMF" : type == 'B' ? "MMB" : "MMI";
   const unsigned place = type == 'F' || type == 'B' || type == 'I' ? 2 : 0;
   std::vector<std::string> slots;

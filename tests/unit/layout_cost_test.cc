@@ -79,7 +79,7 @@ TEST(LayoutCost, TheInputsOrderCostsWhatTheInputDoes) {
     for (BlockId b = 0; b < 20; ++b) order.push_back(b);
     const ExecutedCode input = executed_in_input(p.program)[0];
     const ExecutedCode same = executed(p.program, {order});
-    EXPECT_LE(same.instructions, input.instructions);  // branches to what follows are dropped
+    EXPECT_LE(same.instructions, input.instructions);  // branches to the next block are dropped
     EXPECT_LE(same.taken, input.taken);
   }
 }

@@ -1,5 +1,5 @@
-// How far an application is, and what comes next. Oracle: views that are written down here, one for
-// each turn of a life.
+// The progress of an application, and its next step. Oracle: views written by hand, one for each
+// step of a life.
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST(Life, GoesStepByStep) {
   instrument(view);
   EXPECT_EQ(life_of(view).next.step, Step::running);
   EXPECT_EQ(life_of(view, true).next.step,
-            Step::optimizing);  // it has run, and nobody has collected
+            Step::optimizing);  // it has run, and its counts are not collected
   run(view);
   EXPECT_EQ(life_of(view).next.step, Step::optimizing);
   optimize(view);
@@ -164,7 +164,7 @@ TEST(Life, AnImageThatWasBuiltAnewIsOptimizedAgain) {
   EXPECT_EQ(life_of(view).next.step, Step::checking);
 }
 
-/// Nothing can be run by itself, so nothing is checked.
+/// Nothing can be run alone, so nothing is checked.
 TEST(Life, LibrariesAndSeveralPrograms) {
   for (const bool library : {true, false}) {
     ApplicationView view = registered();

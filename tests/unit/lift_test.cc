@@ -1,5 +1,5 @@
-// What lifting may take for certain: reduced programs, each with one fact that cannot be known for
-// sure. Each program is rewritten in random orders and has to run as before.
+// The limits of what lifting may assume: reduced programs, each with one fact that cannot be known
+// for sure. Each program is rewritten in random orders and has to run as before.
 
 #include "optimizer/lift/lift.h"
 
@@ -141,8 +141,7 @@ _start:
 
 Path two_tables(const std::string& name, const std::string& other_address) {
   const Path second = test_directory() / (name + "_second.s");
-  // `other` stands behind the slots, so that the words of its table lead to code with the other gp,
-  // too.
+  // `other` follows the slots, so the words of its table also lead to code with the other gp.
   write_text(second, many_slots("b") + switching("other", other_address, 40));
   return assembled(name,
                    kStart + switching("known", gp_relative("table_known"), 10) + many_slots("a"),
@@ -230,7 +229,7 @@ TEST(Lift, TableThatAnotherProcedureNames) {
 }
 
 TEST(Lift, TableInARegisterThatACallChanged) {
-  // Before the call $0 is the address of a table, behind the call an index into another table.
+  // Before the call $0 is the address of a table, after the call an index into another table.
   const Path path = assembled("across_call", R"(
 .text
 .globl _start
@@ -442,7 +441,7 @@ _start:
                    "-Wl,--no-relax");
 }
 
-/// Each lower half is nearest to the upper half of the other address. `kept` is code behind the
+/// Each lower half is nearest to the upper half of the other address. `kept` is code after the
 /// upper halves, `again` code before the lower halves, `base` the register of the lower halves.
 std::string crossed(const std::string& kept, const std::string& again, const std::string& base) {
   return " lda $30,-16($30)\n beq $16,2f\n br $31,1f\n"

@@ -1,5 +1,5 @@
 #pragma once
-// What tests of the lifter share: images that are made by hand.
+// Code that tests of the lifter share: images made by hand.
 
 #include <cstdint>
 #include <string_view>
@@ -14,8 +14,8 @@ struct NamedSize {
   uint64_t size = 0;  // bytes
 };
 
-/// Adds the symbols of procedures that lie one behind the other, from the start of a section. The
-/// first symbol of an image is the empty one.
+/// Adds the symbols of consecutive procedures, from the start of a section. The first symbol of an
+/// image is the empty symbol.
 inline void add_procedures(Image& image, uint32_t section,
                            const std::vector<NamedSize>& procedures) {
   if (image.symbols.empty()) image.symbols.emplace_back();

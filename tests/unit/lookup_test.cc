@@ -1,4 +1,4 @@
-// What many passes ask of the IR.
+// Questions that many passes ask the IR.
 
 #include "optimizer/ir/lookup.h"
 

@@ -213,7 +213,7 @@ TEST(Matching, TheSameBuild) {
   for (const auto& procedure : match.procedures) EXPECT_DOUBLE_EQ(procedure.confidence, 1);
 }
 
-/// Moved, renamed and dropped procedures, and new ones in between.
+/// Moved, renamed and dropped procedures, with new procedures in between.
 TEST(Matching, ProceduresAreFoundWhereverTheyAre) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);
@@ -254,7 +254,7 @@ TEST(Matching, ProceduresWithoutNames) {
   }
 }
 
-/// Functions that look alike, and whose names look like made-up names.
+/// Functions with similar code, and with names that look made-up.
 TEST(Matching, NamesThatBeginAsMadeUpOnesAreNames) {
   Random random(5);
   Source source = random_source(random, 0, 1);
@@ -276,7 +276,7 @@ TEST(Names, OfProceduresWithoutASymbolAreTheirAddresses) {
   EXPECT_TRUE(has_own_name("code_bad", 0x120000460));
 }
 
-/// Two local procedures have one name and one shape; their callers tell them apart.
+/// Two local procedures have one name and one shape; their callers distinguish them.
 TEST(Matching, CallersTellTwinsApart) {
   Random random(3);
   auto program = random_program(random, 6);
@@ -299,7 +299,7 @@ TEST(Matching, ChangedProceduresKeepTheirCounts) {
     auto program = random_program(random, 8);
     const Profile before = profile_of_sources(program, random);
     const uint32_t at = 1 + below(random, static_cast<uint32_t>(program[0].nodes.size()) - 1);
-    // Only ways that do not pass the place of the new nodes, so that the ways stay the same.
+    // Jumps over the place of the new nodes get longer, so their targets stay the same.
     for (uint32_t n = 0; n < program[0].nodes.size(); ++n) {
       Source::Node& node = program[0].nodes[n];
       if (n < at && n + node.skip >= at && node.skip != 0) ++node.skip;
@@ -318,10 +318,9 @@ TEST(Matching, ChangedProceduresKeepTheirCounts) {
   }
 }
 
-/// Procedures of which only the calls are known.
-/// An interpreter: a dispatch, as many cases as `counts`, of which each goes back to the dispatch,
-/// and an exit. No code is like that of another interpreter. The last case is one of the default,
-/// with `shorter`.
+/// An interpreter: a dispatch, as many cases as `counts`, each of which goes back to the dispatch,
+/// and an exit. No code is like the code of another interpreter. With `shorter`, the last case is a
+/// case of the default.
 Profile interpreter(const std::vector<uint64_t>& counts, Random& random, bool odd = false,
                     bool shorter = false) {
   Profile profile;
@@ -373,6 +372,7 @@ TEST(Matching, CasesOfLargeSwitchesKeepTheirPlaces) {
   }
 }
 
+/// Only the calls of the new procedures are known.
 TEST(Matching, NewProceduresGetTheirCallersCounts) {
   Random random(5);
   auto program = random_program(random, 3);
@@ -489,8 +489,8 @@ NodeCounts node_counts(const Profile& profile) {
   return result;
 }
 
-/// Walks at random through every procedure, so that counts add up. Procedures in which walks do not
-/// end get no counts.
+/// Walks at random through every procedure, so counts add up. Procedures in which walks do not end
+/// get no counts.
 void walk(Program& program, Random& random) {
   for (Procedure& procedure : program.procedures) {
     size_t steps = 0;

@@ -1,4 +1,5 @@
-// Counter files merged into the database: each exactly once, whichever process merges or is killed.
+// Counter files merged into the database: each exactly once, whichever process merges them or is
+// killed.
 
 #include "profiledb/merging.h"
 

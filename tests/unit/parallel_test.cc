@@ -1,5 +1,5 @@
 // Work on several threads: all of it is done once, whatever the number of threads, and the
-// exception that comes out is that of working in order.
+// exception is the same as when working in order.
 
 #include "optimizer/base/parallel.h"
 

@@ -33,7 +33,7 @@ std::vector<uint8_t> importing_image(bool bound = false) {
   PeFile made{PeOptions{}};
   std::vector<uint8_t> file = made.bytes();
   const pe::Headers headers = pe::read_headers(file, "a.exe");
-  // Symbols, which stand behind the sections, are cut off.
+  // Symbols, which follow the sections, are cut off.
   file.resize(headers.symbols_offset != 0 ? headers.symbols_offset : file.size());
   store(&file[headers.coff_offset + 8], uint64_t{0});
   std::vector<uint8_t> section(kSize);
@@ -175,7 +175,7 @@ TEST(PeLinkage, LibrariesGetOtherNames) {
   EXPECT_EQ(read_image(after, "a.exe").sections.size(), now.sections.size() + 1);
 }
 
-/// Each time the headers have one section more, until what is behind them has to move.
+/// Each time the headers have one section more, until the contents after them have to move.
 TEST(PeLinkage, HeadersGetMoreRoom) {
   std::vector<uint8_t> file = importing_image();
   const std::vector<uint8_t> first = file;
@@ -198,7 +198,7 @@ TEST(PeLinkage, BoundImportsGetNamesBack) {
   EXPECT_TRUE(pe::unbind_imports(file, pe::read_headers(file, "a.exe")));
   EXPECT_EQ(file, plain);
   EXPECT_FALSE(pe::unbind_imports(file, pe::read_headers(file, "a.exe")));
-  // The lifter sees an image as it is without.
+  // The lifter sees the bound image like the unbound image.
   const Image one = read_image(bound, "a.exe"), other = read_image(plain, "a.exe");
   const Section *a = one.section_named(".idata"), *b = other.section_named(".idata");
   EXPECT_TRUE(std::ranges::equal(a->contents, b->contents));

@@ -200,7 +200,7 @@ TEST(PeLift, ProceduresWithScopeTablesArePinned) {
       reason = procedure_at(program, At::kMain)->reason;
       return procedure_at(program, At::kMain)->state;
     };
-    // Words of 64 bits that hold places inside of procedures count as labels for jumps.
+    // Words of 64 bits with places inside procedures count as labels for jumps.
     const auto understood = wide ? Procedure::State::opaque : Procedure::State::pinned;
     EXPECT_EQ(state_for(At::kMain + 20), understood) << wide << reason;
     EXPECT_EQ(state_for(At::kMain + 40), understood) << wide << reason;
@@ -387,7 +387,7 @@ TEST(PeDamage, EveryFieldOfTheHeaders) {
   constexpr uint32_t kValues[] = {0, 1, 0x20, 0x2000, 0xffff, 0x7fffffff, 0xffffffff, 0x402000};
   constexpr size_t kEnd = 0x80 + 24 + 224 + 5 * 40;  // of the section headers
   for (size_t at = 0; at < kEnd; at += 2) {
-    if (at > 0x40 && at < 0x80) continue;  // nobody reads this
+    if (at > 0x40 && at < 0x80) continue;  // no reader uses this
     for (const uint32_t value : kValues) damage.change(good, at, value, 4);
   }
   EXPECT_GT(damage.refused, 300);

@@ -1,4 +1,4 @@
-// What code costs to issue by its place, counted by hand, and the padding that follows from it.
+// The cost of issuing code by its place, counted by hand, and the padding that follows from it.
 
 #include "optimizer/layout/phases.h"
 
@@ -37,9 +37,9 @@ std::vector<double> cycles_of(const Program& program, const std::vector<BlockId>
 
 TEST(Phases, ALoopIssuesFastestInOneGroup) {
   const std::vector<double> expected = {
-      10 + 10 + 90 * 2,      // the loop from 12 to 28: begun behind block 0, or two groups a round
+      10 + 10 + 90 * 2,      // the loop from 12 to 28: begun after block 0, or two groups a round
       10 + 10 + 90 + 10,     // from 16 to 32: block 2 begins a group
-      2 * 10 + 10 + 90 * 2,  // block 0 lies in two groups, too
+      2 * 10 + 10 + 90 * 2,  // block 0 also lies in two groups
       2 * 10 + 10 + 90 * 2,
   };
   EXPECT_EQ(cycles_of(loop_of_one_group().program, {0, 1, 2}), expected);

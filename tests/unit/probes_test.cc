@@ -1,5 +1,5 @@
 // Probes in programs: random procedures run with and without probes on the machine of
-// alpha_machine.h. With probes they do the same, and every counter has the right count.
+// alpha_machine.h. With probes they behave the same, and every counter has the right count.
 
 #include "instrument/probes.h"
 #include "instrument/probe_places.h"
@@ -56,7 +56,7 @@ std::string random_procedure(Random& random, bool gp) {
       for (int i = 0; i < 3; ++i)  // registers that these read may be free from here on
         text += "    addq " + value + "," + any() + "," + value + "\n";
       const auto retry = "    stq_c " + value + ",0(t12)\n    beq " + value + ",120000000\n";
-      if (split) {  // the sequence goes on in the next block
+      if (split) {  // the sequence continues in the next block
         text += "    xor " + value + "," + value + "," + value + "\n";
         edge(b + 1, "fall_through");
         text += "  block " + std::to_string(b + 1) + "\n";
@@ -101,7 +101,7 @@ std::string random_procedure(Random& random, bool gp) {
   return procedure_of(blocks, text, gp);
 }
 
-/// Puts the fragments of a layout behind each other.
+/// Puts the fragments of a layout one after the other.
 class Assembler {
  public:
   Assembler(const Program& program, const Layout& layout) : program_(program) {
@@ -330,7 +330,7 @@ procedure 0 "f" address=0x120000000
   EXPECT_EQ(find_violation(program), std::nullopt);
 }
 
-/// The probe needs three free registers, which it finds only inside of the locked sequence.
+/// The probe needs three free registers, which it finds only inside the locked sequence.
 TEST(Probes, StayOutOfLockedSequences) {
   for (const std::string cut : {"", "    -> 1 fall_through\n  block 1\n"}) {
     const std::string first = cut.empty() ? "0 entry" : "0 entry glued";

@@ -1,4 +1,4 @@
-// A procedure has the same name in an input and in its outputs, also if several symbols name its
+// A procedure has the same name in an input and in its outputs, even if several symbols name its
 // start.
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Figures of profiles, profiles side by side, and what was lost between builds, on small profiles
-// made by hand.
+// Figures of profiles, profiles side by side, and losses between builds, on small profiles made by
+// hand.
 
 #include "views/profile_differences.h"
 
@@ -67,7 +67,7 @@ TEST(CompareProfiles, TheLargestChangeComesFirst) {
                              procedure("gone", 0x300, 5), procedure("never", 0x400, 0)});
   const Profile b = profile({procedure("new", 0x50, 20), procedure("same", 0x110, 5),
                              procedure("less", 0x210, 25), procedure("never", 0x410, 0)});
-  // The code of all is the same, so that names alone tell the procedures apart.
+  // The code of all is the same: only names distinguish the procedures.
   const auto rows = compare_profiles(a, b);
   ASSERT_GE(rows.size(), 3u);
   EXPECT_EQ(rows.front().name, "less");
@@ -101,7 +101,7 @@ TEST(ProfileLosses, SayWhatDiffers) {
   match.profile.procedures[2].signature = 8;
   match.procedures = {{0, 1}, {1, 0.9}, {2, 0.5}};
   const auto lost = losses(before, match);
-  ASSERT_EQ(lost.size(), 4u);  // of those that ran
+  ASSERT_EQ(lost.size(), 4u);  // of procedures that ran
   const std::vector<std::pair<std::string, std::string>> expected = {
       {"gone", "not there"},
       {"redone", "flow graph changed"},

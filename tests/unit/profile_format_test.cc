@@ -81,7 +81,7 @@ TEST(ProfileFormat, SwitchesOfVersion2AreRefused) {
 
 TEST(ProfileFormat, UnknownFlagsAreRefused) {
   std::vector<uint8_t> bytes = encode_procedure({});
-  constexpr size_t kFlags = 10;  // behind an empty name, an address of one byte, and a signature
+  constexpr size_t kFlags = 10;  // after an empty name, an address of one byte, and a signature
   EXPECT_NO_THROW(decode_procedure(bytes));
   bytes[kFlags] |= 8;
   EXPECT_THROW(decode_procedure(bytes), Error);

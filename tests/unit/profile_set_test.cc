@@ -65,7 +65,7 @@ TEST(ProfileSet, FindsAnImageByWhatIsMostCertain) {
   EXPECT_EQ(found({9, "", "prog", "", "Alpha"}), 3u);
   EXPECT_EQ(found({9, "", "libstep.so.1.3", "libstep.so.1", "x86-64"}), 1u);
   EXPECT_EQ(found({9, "", "libstep.so.1.3", "libstep.so.1", "Alpha"}), 0u);
-  EXPECT_EQ(found({0, "", "", "", ""}), 0u);      // of which nothing is known
+  EXPECT_EQ(found({0, "", "", "", ""}), 0u);      // nothing is known of it
   EXPECT_EQ(found({9, "", "prog", "", ""}), 0u);  // which of two machines?
 }
 

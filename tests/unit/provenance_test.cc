@@ -99,7 +99,7 @@ TEST(Provenance, AbsentWithoutTheSection) {
 TEST(Provenance, TruncationIsAnError) {
   const auto note = encode_provenance(example());
   // The last four bytes may be padding of the note. Lists at the end may be absent, but then the
-  // note's size is smaller, too.
+  // note's size is also smaller.
   for (size_t size = 0; size + 4 < note.size(); ++size) {
     const std::vector<uint8_t> part(note.begin(), note.begin() + static_cast<ptrdiff_t>(size));
     EXPECT_THROW(read_provenance(image_with(part)), Error) << size;

@@ -144,7 +144,7 @@ class RandomProcedure {
     }
   }
 
-  /// Jumps by the sum of two conditions. One table in eight might have other users, too.
+  /// Jumps by the sum of two conditions. One table in eight might also have other users.
   std::string table_jump(int b, const std::vector<int>& targets) {
     const uint64_t address = kTables + 32 * static_cast<uint64_t>(b);
     const std::string owner = random_() % 8 == 0 ? "" : fmt::format(" jump={}", b);
@@ -274,7 +274,7 @@ class Loaded {
     machine_.load(starts_[p][b], code);
   }
 
-  /// Does what an unwinder does if the leaf throws; false if the leaf does not throw.
+  /// Works like an unwinder if the leaf throws; false if the leaf does not throw.
   bool throw_sometimes() {
     auto& registers = machine_.registers;
     const auto pad = pads_.find(registers[kRa]);

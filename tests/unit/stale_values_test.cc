@@ -1,6 +1,6 @@
-// Values that StaleFlow does not call stale are right: random procedures are optimized and
-// executed, and at each instruction of the output the registers and the frame are compared with
-// those of the input at the instruction's origin.
+// Values are right if StaleFlow does not call them stale: random procedures are optimized and
+// executed, and at each instruction of the output the registers and the frame are compared with the
+// input's at the instruction's origin.
 
 #include "optimizer/emit/stale_values.h"
 

@@ -1,5 +1,5 @@
 // Checks the start code as the decoder reads it: it depends neither on its address, nor on
-// registers that nothing has set, nor on memory of its own.
+// uninitialized registers, nor on memory of its own.
 
 #include "instrument/runtime/start_code.h"
 

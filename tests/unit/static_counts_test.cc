@@ -49,7 +49,7 @@ TEST(StaticCounts, TheCasesOfAJumpTableGetEqualParts) {
   }
 }
 
-/// Two jumps share their targets; one jump runs half as often, since it is behind a branch.
+/// Two jumps share their targets; one jump runs half as often, since it comes after a branch.
 TEST(StaticCounts, JumpsThatShareTargetsShareThemByHowOftenTheyRun) {
   const Program program = started(R"(
 procedure 0 "dispatch"

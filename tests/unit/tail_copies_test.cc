@@ -1,4 +1,4 @@
-// Copies of tails: which are made, and that copies do what their originals do.
+// Copies of tails: which are made, and that copies behave like their originals.
 
 #include "optimizer/transform/tail_copies.h"
 

@@ -1,4 +1,4 @@
-// Times that differ by more than they vary, and times that do not.
+// Times that differ by more than their variation, and times that do not.
 
 #include "measure/timing.h"
 

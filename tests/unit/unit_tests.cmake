@@ -1,6 +1,6 @@
 # The unit tests, where all that they need is installed.
 
-# What nearly all files of unit/ include is read once.
+# Headers that nearly all files of unit/ include are read once.
 add_library(test_headers OBJECT unit/headers.cc)
 target_link_libraries(test_headers PRIVATE fmt::fmt GTest::gtest)
 target_compile_options(test_headers PRIVATE ${unit_options})

@@ -153,7 +153,7 @@ std::vector<UnwindRange> disturbed(const UnwindTables& tables,
   return result;
 }
 
-/// An address where a file has room for tables: behind the code.
+/// An address where a file has room for tables: after the code.
 uint64_t address_behind_code(const Image& image) {
   uint64_t end = 0;
   for (const Segment& segment : image.segments)

@@ -149,7 +149,7 @@ TEST(Descriptors, TakeBoundedTime) {
   EXPECT_LT(seconds.count(), 20);
 }
 
-/// The descriptors for a procedure in the form of compilers are as short as those of compilers.
+/// The descriptors for a procedure in the form of compilers are as short as the compilers' own.
 TEST(Descriptors, AreBriefForPrologueBodyAndEpilogue) {
   UnwindTables tables;
   CfiState state;
@@ -540,7 +540,7 @@ TEST_F(Entries, WhatCannotBeSaidIsAnError) {
   fails([](CfiState& state) { state.rules[0].first = 8; });
 }
 
-/// Blocks that claim all bytes behind them, for entries that all refer to one block.
+/// Blocks that claim all bytes after them, for entries that all refer to one block.
 TEST_F(Entries, TakeBoundedTime) {
   constexpr size_t kCount = 2000;
   RegionSections tables;
@@ -565,7 +565,7 @@ TEST_F(Entries, TakeBoundedTime) {
   EXPECT_LT(seconds.count(), 20);
 }
 
-// ---- What the assembler writes
+// ---- The assembler's output
 
 class Assembled : public testing::Test {
  protected:

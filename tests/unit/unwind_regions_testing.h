@@ -1,7 +1,7 @@
 #pragma once
-// Helpers for the tests of unwind regions: states as text; a second opinion on the meaning of
-// descriptors (readelf's listing, from which the rules of the conventions give the state at one
-// slot at a time); and the way from tables that were read to tables that are written, and back.
+// Helpers for the tests of unwind regions: states as text; an oracle for the meaning of descriptors
+// (readelf's listing, from which the rules of the conventions give the state at one slot at a
+// time); and the conversion of tables as read into tables as written, and back.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -318,7 +318,7 @@ class ListedState {
 using unwind_testing::all_ranges;
 using unwind_testing::sites_text;
 
-/// An image with other tables, which lie behind the image's own memory.
+/// An image with other tables, which lie after the image's own memory.
 struct Rewritten {
   Rewritten(const Image& original, const RegionSections& tables, uint64_t address)
       : bytes(original.file.begin(), original.file.end()) {

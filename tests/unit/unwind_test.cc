@@ -2,8 +2,8 @@
 //
 // There is one case for each call frame operation and each form of exception table. Fragments of
 // split procedures are written, read again and compared at every instruction. Files made to be slow
-// must not be slow. Damaged tables must end in an Error or a report: run this under
-// AddressSanitizer, too.
+// must not be slow. Damaged tables must end in an Error or a report: also run this under
+// AddressSanitizer.
 
 #include <chrono>
 #include <random>
@@ -389,10 +389,10 @@ TEST_F(Fragments, LandingPadsAnywhere) {
       // A fragment whose pad is its own first instruction.
       range(0x100, 0x110, body_, 0, 0x100, 3),
       range(0x110, 0x120, entry_, 0),
-      // A fragment whose landing pads lie in a fragment before it and in a fragment far behind it.
+      // A fragment whose landing pads lie in a fragment before it and in a fragment far after it.
       range(0x200, 0x210, body_, 0, 0x28, 1),
       range(0x210, 0x220, body_, 0, 0x9000, 3),
-      // Landing pads only before the fragment, or only behind it.
+      // Landing pads only before the fragment, or only after it.
       range(0x300, 0x310, body_, 0, 0x28, 1),
       range(0x400, 0x410, body_, 0, 0x9000, 1),
       // Termination only.
@@ -547,7 +547,7 @@ TEST(Scale, HostileTables) {
   TestImage test;
   test.except.assign(200'000, 0);
   const size_t cie = builder.cie("zLR", {0x1b, 0x1b}, {0x0c, 30, 0});
-  // Exception tables that overlap: each claims all bytes behind it.
+  // Exception tables that overlap: each claims all bytes after it.
   for (uint32_t i = 0; i < 15'000; ++i) {
     const Bytes header = {0xff, 0xff, 1, 0x80 | 0x10, 0x80 | 0x27, 0x05};
     std::copy(header.begin(), header.end(), test.except.begin() + i * 6);

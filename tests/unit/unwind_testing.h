@@ -166,7 +166,7 @@ inline constexpr uint64_t kText = TestImage::kText;
 
 // ---- From tables that were read to tables that are written
 
-/// Appends the ranges of an FDE in its place; `owner` tells FDEs apart.
+/// Appends the ranges of an FDE in its place; `owner` distinguishes FDEs.
 inline void append_ranges(const Fde& fde, uint32_t owner, std::vector<UnwindRange>& ranges) {
   size_t row = 0, site = 0;
   for (uint64_t start = fde.start; start < fde.end;) {

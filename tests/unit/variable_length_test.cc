@@ -1,6 +1,6 @@
 // Code of variable length, on a machine of six instructions: an opcode, then its operand, little
-// endian. A branch counts from its own first byte. Nothing but where instructions start differs
-// from a machine of words, so that lifting is all that is tried here.
+// endian. A branch counts from its own first byte. The machine differs from a machine of words only
+// in the places where instructions start, so only lifting is tested here.
 
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ Machine variable_machine() {
   return machine;
 }
 
-/// A section of code at 0x1000, with a procedure for each of `sizes`, one behind the other.
+/// A section of code at 0x1000, with a procedure for each of `sizes`, one after the other.
 struct Lifted {
   Lifted(std::vector<uint8_t> bytes, const std::vector<NamedSize>& sizes) : code(std::move(bytes)) {
     image.sections.resize(2);

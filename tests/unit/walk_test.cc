@@ -1,5 +1,5 @@
-// Walks, which are made-up executions: blocks run as often as the counts say, and returns go back
-// to their calls.
+// Walks (made-up executions): blocks run as often as the counts say, and returns go back to their
+// calls.
 
 #include "optimizer/layout/walk.h"
 

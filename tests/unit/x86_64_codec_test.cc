@@ -1,7 +1,7 @@
 // The x86-64 decoder against Zydis (everything) and LLVM (lengths).
 //
-// Inputs are the code of programs and libraries of the system, of which large ones are sampled, all
-// opcodes with all values of ModRM, and random bytes behind random prefixes. RESPIKE_X86_64_IMAGES,
+// Inputs are the code of programs and libraries of the system (large files are sampled), all
+// opcodes with all values of ModRM, and random bytes after random prefixes. RESPIKE_X86_64_IMAGES,
 // a list of ELF images separated by colons, adds programs, which are compared as a whole.
 
 #include <elf.h>
@@ -92,8 +92,8 @@ Text read_text(const std::string& file) {
 
 constexpr size_t kWindow = 1 << 16;
 
-/// At most `windows` parts of the code, at equal distances. Where a part begins inside of an
-/// instruction, decoders find the next instruction in the same wrong way.
+/// At most `windows` parts of the code, at equal distances. If a part begins inside an instruction,
+/// decoders find the next instruction in the same wrong way.
 std::vector<Code> sample(const Text& text, size_t windows) {
   const size_t size = text.bytes.size();
   if (size <= windows * kWindow) return {Code(text.bytes)};
@@ -187,8 +187,8 @@ bool is_unknown_to_llvm(const Decoded& decoded) {
 }
 
 /// Whether the code has the prefix REX2 of the extension APX, which LLVM knows (Intel APX
-/// Architecture Specification, 3.1.1). Without the extension the byte is no instruction; a sweep
-/// that starts inside of an instruction meets it by chance.
+/// Architecture Specification, 3.1.1). Without the extension the byte is not an instruction; a
+/// sweep that starts inside an instruction meets it by chance.
 bool is_apx(Code code) {
   constexpr uint8_t kRex2 = 0xd5;
   constexpr uint8_t kPrefixes[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65,
@@ -220,7 +220,7 @@ TEST(X8664Codec, FilesHaveTheLengthsOfLlvm) {
 
 // ---- systematic and random code ----
 
-/// Compares `code` with random bytes behind it.
+/// Compares `code` with random bytes after it.
 void compare(Differences& differences, Bytes code, std::mt19937& random) {
   while (code.size() < 32) code.push_back(static_cast<uint8_t>(random()));
   differences.add(code, difference_from_zydis(code));

@@ -141,7 +141,7 @@ TEST(X8664Instruction, CodeElsewhereLeadsToTheSamePlaces) {
     if (instruction.opcode == kInvalid || facts.stays_near) continue;
     const auto before = code.from(instruction.origin);
     const auto wanted = targets(before, kStart + instruction.origin);
-    // Where a sample begins inside of an instruction, displacements may be anything.
+    // If a sample begins inside an instruction, displacements may be anything.
     if (!std::ranges::all_of(wanted, [](uint64_t to) { return to < kElsewhere + INT32_MAX; }))
       continue;
     const Bytes moved = code.moved(instruction, kElsewhere);
@@ -159,7 +159,7 @@ std::set<Register> set_of(const Operands& operands, bool uses) {
               : std::set(list + operands.uses, list + operands.size);
 }
 
-/// What the Instruction says of registers and flags is what its bytes say.
+/// The Instruction has the registers and flags of its bytes.
 TEST(X8664Instruction, OperandsAreThoseOfTheBytes) {
   using namespace x86_64;
   const Code& code = code_samples();
@@ -314,7 +314,7 @@ TEST(X8664Instruction, FieldsOfInstructions) {
   EXPECT_EQ(field(move, 2), Field::distance);
   EXPECT_EQ(field(move, 6), Field::address);
   EXPECT_EQ(field(move, 3), Field::none);
-  // What is left of __tls_get_addr: mov %fs:0,%rax
+  // The rest of __tls_get_addr: mov %fs:0,%rax
   EXPECT_EQ(field({0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0}, 5), Field::thread);
   EXPECT_EQ(field({0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0}, 5), Field::number);
 }

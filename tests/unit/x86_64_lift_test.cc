@@ -1,4 +1,4 @@
-// What the lifter finds in x86-64 code: references by distance, jump tables, branches without a
+// The lifter's results for x86-64 code: references by distance, jump tables, branches without a
 // long form.
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kCode = 0x1000, kData = 0x2000;
 constexpr uint32_t kDistance = 2;  // R_X86_64_PC32
 
-/// What the words of data are.
+/// The kinds of words of data.
 struct Words {
   RelocationRole role;
   uint32_t raw;
@@ -28,7 +28,7 @@ struct Words {
 constexpr Words kDistances = {RelocationRole::pc_relative32, kDistance, 4};
 constexpr Words kAddresses = {RelocationRole::address64, 1, 8};
 
-/// Procedures one behind the other at kCode, data at kData; symbol 1 is the first procedure.
+/// Consecutive procedures at kCode, data at kData; symbol 1 is the first procedure.
 struct Lifted {
   Lifted(std::vector<uint8_t> c, const std::vector<NamedSize>& procedures,
          std::vector<uint8_t> d = {}, size_t words = 0, Words kind = kDistances,
@@ -107,7 +107,7 @@ TEST(X8664Lift, BranchesWithoutALongForm) {
   EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
 }
 
-/// f stays, so what its short jump leads to stays, too.
+/// f stays, so the target of its short jump also stays.
 TEST(X8664Lift, ShortJumpsOutOfCodeThatStays) {
   const Lifted lifted({0xe3, 0xfe, 0xeb, 0x00, 0xc3}, {{"f", 4}, {"g", 1}});
   EXPECT_EQ(lifted["f"].state, Procedure::State::opaque);
@@ -144,7 +144,7 @@ TEST(X8664Lift, StackMaps) {
   EXPECT_TRUE(other["f"].movable());
 }
 
-/// A handler may skip ud2 and go on behind padding, but in the same procedure.
+/// A handler may skip ud2 and continue after padding, but in the same procedure.
 TEST(X8664Lift, WaysPastStops) {
   const Lifted lifted({0x85, 0xff,              // f: test %edi,%edi
                        0x74, 0x03,              // je 1f
@@ -162,7 +162,7 @@ TEST(X8664Lift, WaysPastStops) {
   EXPECT_TRUE(lifted["g"].blocks[0].successors.empty());
 }
 
-/// Traps behind jumps and returns are padding, traps behind a stop are not.
+/// Traps after jumps and returns are padding, traps after a stop are not.
 TEST(X8664Lift, TrapsAgainstSpeculation) {
   const Lifted lifted({0x85, 0xff,              // f: test %edi,%edi
                        0x74, 0x03,              // je 1f
@@ -178,7 +178,7 @@ TEST(X8664Lift, TrapsAgainstSpeculation) {
   EXPECT_EQ(f.blocks[3].origin_size, 5u);  // int3; add; ret
 }
 
-/// Values are not followed past stops, behind which compilers put unrelated code.
+/// Values are not followed past stops, after which compilers put unrelated code.
 TEST(X8664Lift, SumsBehindStops) {
   const Lifted lifted({0x4c, 0x8d, 0x25, 8, 0, 0, 0,  // f: lea g(%rip),%r12
                        0xff, 0xd0, 0x0f, 0x0b,        // call *%rax; ud2
@@ -188,7 +188,7 @@ TEST(X8664Lift, SumsBehindStops) {
   EXPECT_TRUE(lifted["g"].movable()) << lifted["g"].reason;
 }
 
-/// Nor is a label known that stands behind a stop: a jump to a sum may lead there.
+/// A label after a stop is not known either: a jump to a sum may lead there.
 TEST(X8664Lift, HiddenLabelsBehindStops) {
   const Lifted lifted({0x85, 0xff, 0x78, 0x05,               // f: test %edi,%edi; js 1f
                        0x48, 0x01, 0xce, 0xff, 0xe6,         // add %rcx,%rsi; jmp *%rsi
@@ -211,8 +211,8 @@ TEST(X8664Lift, BarriersAtTheReturnAddress) {
   EXPECT_EQ(state_with(kAnd, 0), Procedure::State::opaque);
 }
 
-/// A last call may be one of the procedure behind, which never returns. Its unwind information
-/// tells it from code that takes the return address for its own.
+/// A last call may call the next procedure, which never returns. The unwind information of that
+/// procedure distinguishes it from code that takes the return address for its own.
 TEST(X8664Lift, CallOfTheNextProcedure) {
   const std::vector<uint8_t> frame = {
       16,   0,    0, 0, 0,  0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1, 0, 0,  // CIE
@@ -229,8 +229,8 @@ TEST(X8664Lift, CallOfTheNextProcedure) {
   }
 }
 
-/// What clang's -fsanitize=function makes of f: jmp .+8, six bytes of data, push %rax; call g; pop
-/// %rax; ret. Read in a row the data take the call's first byte with them.
+/// The code that clang's -fsanitize=function makes for f: jmp .+8, six bytes of data, push %rax;
+/// call g; pop %rax; ret. Read in a row the data take the call's first byte with them.
 TEST(X8664Lift, CallBehindDataInCode) {
   const std::vector<uint8_t> code = {0xeb, 0x06, 0x76, 0x00, 0x88, 0x48, 0x01, 0x00, 0x50,
                                      0xe8, 0x02, 0,    0,    0,    0x58, 0xc3, 0xc3};  // f, g
@@ -249,7 +249,7 @@ TEST(X8664Lift, CallBehindDataInCode) {
   }
 }
 
-/// The same data may read as a branch into a no-op between f and g, behind which control runs on.
+/// The same data may read as a branch into a no-op between f and g, after which control runs on.
 TEST(X8664Lift, DataThatReadsLikeABranchIntoPadding) {
   const Lifted lifted({0xeb, 0x06, 0x76, 0x08, 0x88, 0x48, 0x01, 0x00, 0x50, 0xc3,  // f
                        0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3},                   // g
@@ -260,7 +260,7 @@ TEST(X8664Lift, DataThatReadsLikeABranchIntoPadding) {
   EXPECT_TRUE(std::ranges::count(lifted.program.kept, std::pair(kCode + 10, kCode + 16)) > 0);
 }
 
-/// So may a call behind the data, of which nothing is decoded.
+/// The same holds for a call after the data, which is not decoded.
 TEST(X8664Lift, CallOfPaddingBehindDataInCode) {
   const Lifted lifted(
       {0xeb, 0x06, 0x76, 0x00, 0x88, 0x48, 0x01, 0x00, 0x50, 0xe8, 0x06, 0, 0, 0, 0x58, 0xc3,  // f
@@ -280,7 +280,7 @@ TEST(X8664Lift, ControlRunsOnBehindWhatMayBeData) {
   EXPECT_EQ(lifted["g"].state, Procedure::State::pinned);
 }
 
-/// A byte that does not decode may begin an instruction that ends with the no-op behind it.
+/// A byte that does not decode may begin an instruction that ends with the no-op after it.
 TEST(X8664Lift, BytesBehindWhatDoesNotDecodeStay) {
   const Lifted lifted({0xc3, 0x1f, 0x90, 0xc3}, {{"f", 2}, {"g", 1}}, {}, 0, kDistances,
                       [](Image& image) { image.symbols.back().value = kCode + 3; });
@@ -288,8 +288,8 @@ TEST(X8664Lift, BytesBehindWhatDoesNotDecodeStay) {
   EXPECT_EQ(lifted.program.kept.size(), 1u);
 }
 
-/// The comparison reads what relocations of f lead to: in the output g and h have changed places,
-/// and the call, which nothing decodes, is as it was.
+/// The comparison reads the targets of relocations of f: in the output g and h have changed places,
+/// and the call, which is not decoded, is unchanged.
 TEST(X8664Lift, CallThatNothingDecodedIsCompared) {
   const std::vector<uint8_t> f = {0xeb, 0x06, 0x76, 0x00, 0x88, 0x48, 0x01, 0x00,
                                   0x50, 0xe8, 0x02, 0,    0,    0,    0x58, 0xc3};
@@ -346,8 +346,8 @@ TEST(X8664Lift, JumpTableOfDistances) {
   EXPECT_EQ(lifted.program.address_of(f.blocks[edges[1].target]), kCode + 18);
 }
 
-/// An entry that is never used may lead behind the procedure. Nothing says that it is not used, so
-/// it goes on leading to the procedure there.
+/// An unused entry may lead past the procedure. Nothing says that the entry is unused, so it still
+/// leads to the next procedure.
 TEST(X8664Lift, JumpTableThatLeadsBehindItsProcedure) {
   auto code = code_with_table();
   code.push_back(0xc3);  // g
@@ -391,7 +391,7 @@ TEST(X8664Lift, JumpTableOfAddressesThatLeadsBehindItsProcedure) {
   EXPECT_EQ(lifted.program.code_pointers[1].target.block, 0u);
 }
 
-/// Where the image can be loaded anywhere, a dynamic relocation has the target, too, which stays.
+/// If the image can be loaded anywhere, a dynamic relocation also has the target, which stays.
 TEST(X8664Lift, JumpTableOfAddressesWithDynamicRelocations) {
   const Lifted lifted({0xff, 0x24, 0xc5, 0, 0x20, 0, 0, 0xc3, 0x90, 0xc3},
                       {{"f", 8}, {"", 1}, {"g", 1}},
@@ -406,7 +406,8 @@ TEST(X8664Lift, JumpTableOfAddressesWithDynamicRelocations) {
   }));
 }
 
-/// What ends where a table starts is no table: g forms the end of the object in front.
+/// An object that ends where a table starts is not the table: g forms the end of the object in
+/// front.
 TEST(X8664Lift, JumpTableBehindAnObjectWhoseEndIsFormed) {
   auto code = code_with_table();
   code.insert(code.end(),

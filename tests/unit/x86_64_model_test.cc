@@ -28,7 +28,7 @@ TEST(X86LruCache, ReplacesTheLeastRecentlyUsed) {
   EXPECT_FALSE(cache.access(2));
   EXPECT_FALSE(cache.access(3));
   EXPECT_TRUE(cache.access(1));
-  EXPECT_FALSE(cache.access(4));  // in the place of 2
+  EXPECT_FALSE(cache.access(4));  // in place of 2
   EXPECT_TRUE(cache.holds(1) && cache.holds(3) && cache.holds(4));
   EXPECT_FALSE(cache.holds(2));
   cache.access(3);
@@ -173,7 +173,7 @@ TEST(X86TargetPredictor, LastTargetAndHistory) {
   EXPECT_FALSE(predictor.predict(0x1000, 0x5000));
   EXPECT_TRUE(predictor.predict(0x1000, 0x5000));
   unsigned wrong = 0;
-  // The targets of an interpreter's loop: the last target is never the next, the last two tell.
+  // The targets of an interpreter's loop: the last target never predicts the next, the last two do.
   const std::vector<uint64_t> targets = {0x5010, 0x5020, 0x5030, 0x5010, 0x5040};
   for (int i = 0; i < 100; ++i)
     for (const uint64_t target : targets) wrong += !predictor.predict(0x1000, target) && i >= 50;
@@ -456,7 +456,7 @@ TEST(X86Processors, AFaultTeachesNothing) {
   machine.run(kStart + 0x500, kNop, false);
   EXPECT_EQ(machine.events.conditional_branches, 0u);
   machine.run(kStart, jne(0x100));
-  machine.run(kStart + 0x900, kNop);  // neither the target nor behind: a signal's handler
+  machine.run(kStart + 0x900, kNop);  // neither target nor next instruction: a signal handler
   EXPECT_EQ(machine.events.conditional_branches, 0u);
   EXPECT_EQ(machine.events.taken_branches, 0u);
 }

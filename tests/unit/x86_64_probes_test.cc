@@ -1,7 +1,7 @@
-// Probes of x86-64, run by the processor itself: they count, and change nothing but what they say.
+// Probes of x86-64, run by the processor itself: they count, and change only what they declare.
 //
 // A piece of code runs with all registers, flags and the red zone set by the test; afterwards the
-// test sees what became of them. Another host runs only what needs no processor.
+// test checks them. Other hosts run only the tests that need no processor.
 
 #include "optimizer/machine/x86_64/probes.h"
 
@@ -33,7 +33,7 @@ const Probes& probes() {
 
 // ---- instructions ----
 
-/// What the decoder says of an added instruction's bytes is what the Instruction says.
+/// The decoder's result for an added instruction's bytes agrees with the Instruction.
 TEST(X8664Added, BytesMeanTheInstruction) {
   const Machine& machine = x86_64_machine();
   constexpr uint64_t kAddress = 0x401000, kBase = 0x400000;

@@ -1,8 +1,8 @@
 // Zydis as the oracle of uses, defs, flags, memory operands and flow.
 //
-// Zydis and Respike describe the same facts in different words; what can be translated is
-// translated below. Where they mean different things, kKnown holds the names of the instructions
-// and the reason why Respike's answer is right, or safe.
+// Zydis and Respike describe the same facts in different words; facts that can be translated are
+// translated below. If they mean different things, kKnown holds the names of the instructions and
+// the reason why Respike's answer is right, or safe.
 
 #include "tests/unit/x86_64_zydis.h"
 
@@ -77,7 +77,7 @@ uint8_t our_flags(uint32_t flags) {
 
 void add_register(Effects& effects, const ZydisDecodedOperand& operand) {
   const ZydisRegister r = operand.reg.value;
-  // k0 in EVEX.aaa says that there is no mask.
+  // k0 in EVEX.aaa means no mask.
   if (operand.encoding == ZYDIS_OPERAND_ENCODING_MASK && r == ZYDIS_REGISTER_K0) return;
   if (is_x87(r)) effects.x87 = true;
   const RegisterNumber number = number_of(r);
@@ -197,7 +197,7 @@ bool is_left_out(const ZydisDecodedInstruction& instruction) {
   }
 }
 
-/// A disagreement that is no fault. `names` of Zydis, separated by blanks; `*` ends a prefix.
+/// A disagreement that is not a fault. `names` of Zydis, separated by blanks; `*` ends a prefix.
 struct Known {
   std::string_view kind;
   std::string_view names;
@@ -265,8 +265,8 @@ bool is_known(std::string_view name, std::string_view difference) {
   });
 }
 
-/// Memory operands that mean the same compare equal: those of the stack without their distances,
-/// which Zydis counts from the stack pointer after a push.
+/// Memory operands with the same meaning compare equal: operands on the stack without their
+/// distances, which Zydis counts from the stack pointer after a push.
 auto comparable(const MemoryOperand& memory) {
   return std::tuple(memory.stack, memory.base, memory.index, memory.vector_index, memory.scale,
                     memory.segment, memory.access & ~kMayKeep, memory.size,
@@ -294,13 +294,13 @@ std::string text_of(const Effects& effects) {
   return text;
 }
 
-/// Without the registers of x87, which Respike does not tell apart.
+/// Without the registers of x87, which Respike does not distinguish.
 RegisterSet without_x87(RegisterSet set, bool x87) {
   if (x87) set.mmx = 0;
   return set;
 }
 
-/// The differences of what two descriptions say, each beginning with its kind.
+/// The differences of two descriptions, each beginning with its kind.
 std::vector<std::string> compare_effects(const Effects& ours, const Effects& theirs) {
   std::vector<std::string> differences;
   const auto compare_sets = [&](const char* kind, RegisterSet Effects::*set) {

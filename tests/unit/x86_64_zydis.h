@@ -1,5 +1,5 @@
 #pragma once
-// What Zydis says about an x86-64 instruction, in the words of machine/x86_64.
+// Zydis' facts about an x86-64 instruction, in the words of machine/x86_64.
 
 #include <cstdint>
 #include <optional>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A driver for server.c: driver.py SOCKET REQUESTS [retry|time|stop|fail]
 
-Waits until the server answers, then sends the numbers from 5 on, one after another, and prints the answers. `retry`:
-when an answer does not come, another number gets one; prints only that there were answers. `time`: prints the time, too. `stop`: ends the server itself. `fail`: ends
-with status 7 and a sentence."""
+Waits until the server answers, then sends the numbers from 5 on, one after another, and prints the answers. `retry`: if
+an answer is missing, sends another number; prints only that there were answers. `time`: also prints the time. `stop`:
+ends the server itself. `fail`: ends with status 7 and a sentence."""
 
 import os
 import signal

@@ -25,7 +25,7 @@ initializer:
         .data
         .globl  values, results
         .balign 8
-        /* What the registers hold, 31 integer and 31 floating; sp and pv are not from here. */
+        /* The contents of the registers, 31 integer and 31 floating; sp and pv are not from here. */
 values:
         i = 0
         .rept   62

@@ -46,7 +46,7 @@ static void print_counters(void) {
   fflush(stdout);
 }
 
-/* Descriptors and mappings, to see what the start code left behind. */
+/* Descriptors and mappings, to see what the start code left. */
 static void print_traces(void) {
   const int file = open("/dev/null", O_RDONLY);
   printf("descriptor %d\n", file);

@@ -1,7 +1,7 @@
 // A program for IA-64 that enters its start code with known values in all registers that it must
-// keep: as an entry point, which goes on at `checked`, or, with CALL, as an initializer that returns
-// there. Its exit status is how many registers changed. Before, it counts 7 in the second counter,
-// after, 5 in the first one.
+// keep: as an entry point, which continues at `checked`, or, with CALL, as an initializer that returns
+// there. Its exit status is the number of changed registers. Before, it counts 7 in the second counter,
+// after, 5 in the first counter.
 //
 // Symbols for the assembler: CALL (0 or 1), COUNTERS_SIZE. start.bin is the start code.
 

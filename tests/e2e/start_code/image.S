@@ -1,4 +1,4 @@
-/* What an instrumenter adds to an image: the start code with its parameters, and counters. Linked
+/* The additions of an instrumenter to an image: the start code with its parameters, and counters. Linked
    into the hosts and libraries of start_code_test.py with MACHINE (a file's name: alpha.S,
    x86_64.S), PROGRAM (enter at `program`) or LIBRARY (`initializer`), START_CODE (a file's name),
    COUNTERS_SIZE, NEXT (a symbol) or NEXT_IS_NONE, and perhaps FILES_LIMIT.

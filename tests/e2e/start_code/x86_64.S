@@ -16,7 +16,7 @@ initializer:
         .data
         .globl  values, results
         .balign 8
-        /* What the registers hold: 16 general, 16 vector registers of two words, flags; rsp, r11 and
+        /* The contents of the registers: 16 general, 16 vector registers of two words, flags; rsp, r11 and
            flags are not from here. */
 values:
         i = 0

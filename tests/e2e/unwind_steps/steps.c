@@ -151,7 +151,7 @@ __attribute__((constructor)) static void start(void) {
   dl_iterate_phdr(find_image, NULL);
   every = number_of("STEPS_EVERY", 1);
   most = number_of("STEPS_MOST", most);
-  _Unwind_Backtrace(note_frame, NULL); /* allocates what it needs */
+  _Unwind_Backtrace(note_frame, NULL); /* allocates its memory */
   atexit(report);
   const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
   sigaltstack(&alternate, NULL);

@@ -1,5 +1,5 @@
 # A program in the code form of Windows NT, two of whose procedures have scope tables: __try with
-# __except, inside of __try with __finally; and a procedure with a handler and no table.
+# __except, inside __try with __finally; and a procedure with a handler and no table.
 	.set noat
 	.set noreorder
 	.text

@@ -1,4 +1,4 @@
-// A program for Itanium that has what lifting looks for: calls in both ways, a jump table, labels whose addresses are
+// A program for Itanium, with the shapes lifting needs: calls in both ways, a jump table, labels whose addresses are
 // taken, speculation with its recovery, loops, a long branch, and frames with everything that describes them.
 
 	.text

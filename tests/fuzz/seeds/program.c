@@ -1,4 +1,4 @@
-// A program without libraries that has what lifting looks for: calls, a jump table, labels whose
+// A program without libraries, with the shapes that lifting needs: calls, a jump table, labels whose
 // addresses are taken, procedure pointers in data, a locked sequence, a tail call.
 
 typedef long (*Operation)(long);

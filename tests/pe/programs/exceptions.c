@@ -1,4 +1,4 @@
-/* What exceptions.s calls: work that raises exceptions from below frames with saved registers, filters, and code
+/* The callees of exceptions.s: work that raises exceptions from below frames with saved registers, filters, and code
    that runs finally. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ long handles_itself(long what);
 static long trace;
 static volatile long* volatile nowhere = (volatile long*)16;
 
-/* Kept registers must come back with what they held. */
+/* Kept registers must come back with their values. */
 __attribute__((noinline)) long deep(long n, long what) {
   long a = n * 3, b = n ^ 0x55, c = n + what;
   if (n > 0) {
@@ -89,6 +89,6 @@ int main(int argc, char** argv) {
   for (long what = 0; what < 3; ++what) printf("handles itself = %ld\n", handles_itself(what));
   printf("trace %ld\n", trace);
   fflush(stdout);
-  if (argc > 2) catches(4); /* nobody wants it */
+  if (argc > 2) catches(4); /* no handler takes it */
   return (int)(trace & 63);
 }

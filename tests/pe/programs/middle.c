@@ -1,4 +1,4 @@
-// middle.dll: imports from counting.dll, whose exports it forwards, too.
+// middle.dll: imports from counting.dll, and also forwards its exports.
 #include "names.h"
 
 int count_up(int by);

@@ -1,4 +1,4 @@
-// The functions of kernel32.dll that these programs use, and what their libraries say.
+// The functions of kernel32.dll that these programs use, and the output of their libraries.
 #pragma once
 #include <stdint.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 """A load for a server of pages: http_load.py PORT [ranges]
 
 Waits until the server answers, then asks for pages, some of which are missing, with HEAD and with conditions, over
-connections that stay and over new ones; prints a sum of all answers. `ranges`: asks for parts of pages, too, and takes
-what does not come for an answer."""
+persistent and new connections; prints a sum of all answers. `ranges`: also asks for parts of pages, and counts a
+missing answer as an answer."""
 
 import http.client
 import sys

@@ -23,7 +23,7 @@
 
 namespace {
 
-/// Calls `f`, which throws, and prints what.
+/// Calls `f`, which throws, and prints the exception.
 template <typename F>
 void show_thrown(const char* what, F f) {
   try {
@@ -154,7 +154,7 @@ void use_files_and_memory() {
   std::cout << strings.size() << '\n';
 }
 
-/// Formats and throws: what each of several threads does.
+/// Formats and throws: the work of each of several threads.
 size_t work_and_throw(int number) {
   size_t sum = 0;
   for (int i = 0; i < 2000; ++i) {

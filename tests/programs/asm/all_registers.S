@@ -1,5 +1,5 @@
-/* Code in which every register holds a value that is needed later, so that code that is added has to
-   save registers; and local calls with contracts of their own.
+/* Code in which every register holds a value that is needed later: added code has to save
+   registers; and local calls with contracts of their own.
 
    Each procedure all_NAME(seeds, results) loads all registers but the stack pointer from `seeds`
    (32 integers, then 32 floating-point numbers), computes, and stores them all to `results`. In
@@ -81,7 +81,7 @@
         .macro  load_gp
         .prologue 0
         .endm
-        .macro  restore_gp              /* nobody needs it */
+        .macro  restore_gp              /* no code needs it */
         .endm
         .macro  load_address r, symbol
         ldah    $\r, \symbol($31)       !gprelhigh
@@ -508,7 +508,7 @@ pointers: .quad first_pointer, second_pointer
         ret     $31, ($26), 1
         .end    second_pointer
 
-/* Floating-point registers over branches that test them. f30 is 0.5, so that nothing overflows. */
+/* Floating-point registers over branches that test them. f30 is 0.5: no result overflows. */
         enter   all_floats
         lda     $0, 60($31)
 2:      subt    $f0, $f1, $f0
@@ -528,7 +528,7 @@ pointers: .quad first_pointer, second_pointer
         fold    addq, 1, 29
         leave   all_floats
 
-/* The control register's rounding mode (bits 59 and 58) is a register, too. */
+/* The control register's rounding mode (bits 59 and 58) is also a register. */
         enter   all_roundings
         excb
         mf_fpcr $f1

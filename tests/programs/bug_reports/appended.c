@@ -1,5 +1,5 @@
-/* Self-extracting programs look for their data at the end of their file, right behind what the headers describe
-   (AppImage), or map the data at its place within a page. Prints what is there. */
+/* Self-extracting programs look for their data at the end of their file, directly after the contents described by the
+   headers (AppImage), or map the data at its place within a page. Prints the data. */
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What OCaml's compiler makes of two units: labels around their code, tables of return addresses and of the labels in data,
+/* OCaml's output for two units: labels around their code, tables of return addresses and of the labels in data,
    handlers of exceptions whose addresses are pushed, and calls with arguments in any registers. A routine of the runtime
    keeps its return address for the collector, as caml_call_gc does. */
         .text

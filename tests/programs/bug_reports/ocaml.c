@@ -1,4 +1,4 @@
-/* What OCaml's runtime does: it looks up return addresses in tables, and takes code between the lowest and the highest
+/* Works like OCaml's runtime: it looks up return addresses in tables, and takes code between the lowest and the highest
    label of all units for OCaml's: only that can be marshalled, or overflow the stack. */
 #include <stdio.h>
 

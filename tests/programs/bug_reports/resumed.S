@@ -1,5 +1,5 @@
-/* A procedure keeps the address of another one in a register, as Rust does with what it loads from the global offset
-   table. Behind a call of _Unwind_Resume is code to which the register has another value, to which it adds. */
+/* A procedure keeps the address of another procedure in a register, as Rust does with addresses loaded from the global
+   offset table. Code after a call of _Unwind_Resume, for which the register has another value, adds to the register. */
         .text
         .globl  resumed
         .type   resumed, @function

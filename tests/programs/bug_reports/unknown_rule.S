@@ -1,4 +1,4 @@
-# A frame description with an operation that nobody knows: its code stays, with the same description, and the rest moves.
+# A frame description with an unknown operation: its code stays, with the same description, and the rest moves.
         .text
         .globl odd
         .type odd,@function

@@ -36,7 +36,7 @@ static int wait_for(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-/* A call that returns twice and one that never returns, in one procedure: they cancel out. */
+/* A call that returns twice and a call that never returns, in one procedure: they cancel out. */
 static volatile int spawned;
 __attribute__((noinline, noclone)) static pid_t spawn(void) {
   spawned++;

@@ -1,4 +1,4 @@
-/* What the units of the program `variables` share. */
+/* Declarations that the units of the program `variables` share. */
 struct Pair {
   int first, second;
 };

@@ -1,10 +1,10 @@
 #pragma once
-// What the random C++ programs of random_program.py are made of beside their own procedures: state
-// that every procedure reads and writes, exceptions, objects, rare events.
+// The common part of the random C++ programs of random_program.py: state that every procedure reads
+// and writes, exceptions, objects, rare events.
 //
-// With -DTHREADS every thread has a state of its own, so that the threads' results do not depend
-// on their order; without it the state is in plain static data, and there are signals, output from
-// inside of procedures, and ends in the middle of them.
+// With -DTHREADS every thread has a state of its own, so the threads' results do not depend on
+// their order; without it the state is in plain static data, and there are signals, output from
+// inside procedures, and ends in the middle of procedures.
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -77,7 +77,7 @@ static inline bool rare(uint64_t x, uint64_t one_of) {
 
 // ---- Objects ----
 
-/// Leaves a trace when its scope is left, by an exception, too.
+/// Leaves a trace when its scope is left, even by an exception.
 struct Guard {
   uint64_t& sum;
   uint64_t value;

@@ -3,9 +3,9 @@
 
 To the arithmetic, loops, switches and calls of arithmetic.py they add procedures with one peculiarity each: variable
 arguments, large and dynamic frames, setjmp, exceptions through frames with destructors, floating point and many other
-values across calls, structures as results, jump tables, computed jumps, recursion, calls at the end, through pointers and
-from the C library; and, in all of them, rare events: paths that few calls take, exceptions, signals, procedures that do
-not return. Many programs have threads. A program ends by itself and prints what is the same in every run.
+values across calls, structures as results, jump tables, computed jumps, recursion, calls at the end, through pointers
+and from the C library; and, in all of them, rare events: paths that few calls take, exceptions, signals, procedures
+that do not return. Many programs have threads. A program terminates, and its output is the same in every run.
 
     random_program.py SEED > program.cc      compile with -I this folder; the first line has more flags
 """
@@ -44,7 +44,7 @@ class WholeProgram(arithmetic.Program):
         return f"rare({self.expression(scope, 2)}, {self.choose(16, 64, 256, 1024)})"
 
     def statement(self, scope, writable, depth, indent):
-        """Those of arithmetic.py, and rare events and objects between them."""
+        """The statements of arithmetic.py, with rare events and objects between them."""
         pad, kind = "  " * indent, self.random.randrange(24)
         if kind == 0 and depth > 0:
             inner = self.block(scope, writable, depth - 1, indent + 1)

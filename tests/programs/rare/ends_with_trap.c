@@ -1,4 +1,4 @@
-/* The last procedure of the text ends with a trap that never goes on.
+/* The last procedure of the text ends with a trap that never returns.
    build: -O2
    build: -O2 STATIC
    build: -O0 -fno-asynchronous-unwind-tables -funwind-tables

@@ -39,7 +39,7 @@ asm(".set noreorder\n.set volatile\n.set noat\n.set nomacro\n.text\n"
     TAIL("entered")
     "$e5: addq $16,0,$16\n"
     "$e6:\n" RELOAD("1006") CALL("_Unwind_Resume", "1007") "ldq_u $31,0($30)\n.cfi_endproc\n.end entered\n"
-    // The pad is behind padding, which two calls run into.
+    // The pad follows padding, into which two calls run.
     HEAD("padded", "2001")
     "mov $16,$9\n$p1:\n" CALL("may_throw", "2002") "$p2:\n" RELOAD("2003") "mov $9,$16\nblt $0,$p4\nbne $0,$p3\n"
     TAIL("padded")

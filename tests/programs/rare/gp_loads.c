@@ -1,4 +1,4 @@
-/* Loads of gp behind direct calls, of which some look needless and are not.
+/* Loads of gp after direct calls; some of them look needless and are not.
  *
  * build: STATIC -O2 -pthread
  * build: STATIC -O1 -pthread -Wl,--no-relax

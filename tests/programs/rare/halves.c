@@ -1,6 +1,6 @@
-/* Addresses whose upper and lower halves lie apart. The sections of one object are merged, so that the kept
-   relocations of all these addresses have the same symbol and addend: only the flow of control tells whose
-   half is whose.
+/* Addresses whose upper and lower halves lie apart. The sections of one object are merged, so the kept
+   relocations of all these addresses have the same symbol and addend: only the flow of control shows which halves
+   belong together.
    build: -O2
    build: -O2 STATIC
    rewritten: crossed

@@ -1,4 +1,4 @@
-/* Gigabytes of zeroed data behind the image: the added segment stays near gp.
+/* Gigabytes of zeroed data after the image: the added segment stays near gp.
    build: -O2
    build: -O2 STATIC */
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Symbols made by the linker: aliases, places in procedures, wrapped and undefined weak ones.
+/* Symbols made by the linker: aliases, places in procedures, wrapped and undefined weak symbols.
    build: -O2 -Wl,--defsym=other=target_fn -Wl,--defsym=mid=target_fn+8 -Wl,--wrap=wrapped
    build: -O2 -Wl,--defsym=other=target_fn -Wl,--defsym=mid=target_fn+8 -Wl,--wrap=wrapped STATIC */
 #include <stdio.h>

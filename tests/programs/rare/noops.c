@@ -1,5 +1,5 @@
 /* No-ops wherever a layout may drop or move them: at entries, in loops, between the halves of a load of gp, as the
-   only instructions of a block, behind calls that do not return, and in the forms that only look like code.
+   only instructions of a block, after calls that do not return, and in the forms that only look like code.
    build: -O2
    build: -O2 STATIC
    build: -O2 -fPIE -pie */
@@ -24,7 +24,7 @@ asm(".text\n.set noreorder\n.set nomacro\n.set noat\n"
     " ldq $2,places($29)!literal\n s8addq $1,$2,$2\n ldq $3,0($2)\n jmp $31,($3),0\n"
     "p0: addq $0,1,$0\np1: unop\np2: nop\n fnop\np3: s8addq $0,$16,$0\n ret\n.end computed\n"
     ".section .data.rel.local,\"aw\"\n.align 3\nplaces: .quad p0, p1, p2, p3\n.text\n"
-    /* No-ops between the two halves of a load of gp behind a call. */
+    /* No-ops between the two halves of a load of gp after a call. */
     ".globl calls_between\n.ent calls_between\ncalls_between: .frame $30,16,$26\n ldah $29,0($27)!gpdisp!902\n lda $29,0($29)!gpdisp!902\n lda $30,-16($30)\n"
     " stq $26,0($30)\n .prologue 1\n ldq $27,helper($29)!literal!904\n jsr $26,($27),helper!lituse_jsr!904\n"
     " ldah $29,0($26)!gpdisp!903\n nop\n unop\n lda $29,0($29)!gpdisp!903\n ldq $26,0($30)\n lda $30,16($30)\n ret\n.end calls_between\n"
@@ -39,7 +39,7 @@ asm(".text\n.set noreorder\n.set nomacro\n.set noat\n"
 
 static int depth;
 static _Unwind_Reason_Code count(struct _Unwind_Context *c, void *unused) { (void)c, (void)unused; depth++; return _URC_NO_REASON; }
-/* Callers of finish() end with the call: the return address is behind their last instruction. */
+/* Callers of finish() end with the call: the return address is after their last instruction. */
 __attribute__((noinline, noreturn)) static void finish(long n) {
   _Unwind_Backtrace(count, 0);
   printf("%ld, %s\n", n, depth > 3 ? "deep enough" : "too shallow");
@@ -48,7 +48,7 @@ __attribute__((noinline, noreturn)) static void finish(long n) {
 __attribute__((noinline)) static long deeper(long n) { if (n > 40) finish(n); return n + 1; }
 __attribute__((noinline)) static long middle(long n) { long r = deeper(n * 2); asm volatile("unop" ::: "memory"); if (r > 1000) finish(r); return r + 1; }
 
-/* The handler resumes behind the instruction that faulted, which is a no-op. */
+/* The handler resumes after the instruction that faulted, at a no-op. */
 static void skip(int signal, siginfo_t *info, void *context) { (void)signal, (void)info; ((ucontext_t *)context)->uc_mcontext.sc_pc += 4; }
 __attribute__((noinline)) static long faults(long n) {
   long result = n;

@@ -1,4 +1,4 @@
-/* Calls with other return registers: places inside a procedure, and data behind the call.
+/* Calls with other return registers: places inside a procedure, and data after the call.
    build: -O2
    build: -O1 STATIC
    expect: link_br: it may read data

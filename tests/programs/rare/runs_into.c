@@ -1,4 +1,4 @@
-/* Procedures that run into the next one, also behind a call, and symbols of wrong or no size.
+/* Procedures that run into the next procedure, also after a call, and symbols of wrong or no size.
    build: -O2
    build: -O2 STATIC
    build: -O2 -fno-asynchronous-unwind-tables -Wl,-x */

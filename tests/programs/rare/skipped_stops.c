@@ -1,5 +1,5 @@
-/* A handler lets the program go on behind instructions that stop it: in the middle of paths, at their ends, in front of
-   no-ops of an aligned loop. (Some kernels stop at the instruction, some behind it.)
+/* A handler lets the program continue after instructions that stop it: in the middle of paths, at their ends, before
+   no-ops of an aligned loop. (Some kernels stop at the instruction, some after it.)
    build: -O2
    build: -O1 STATIC
    rewritten: work */

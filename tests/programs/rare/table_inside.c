@@ -1,4 +1,4 @@
-/* A table of numbers inside of a sized procedure, found by its address.
+/* A table of numbers inside a sized procedure, found by its address.
    build: -O2 */
 #include <stdio.h>
 long get(long);

@@ -1,5 +1,5 @@
 // Division, square roots and conversions, which IA-64 does in software around frcpa, frsqrta and xma; long double has
-// the same format on both machines. Prints what the same source prints on x86-64.
+// the same format on both machines. Prints the same as on x86-64.
 #include <fenv.h>
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// Files, memory maps and waiting for them: what system calls say about them.
+// Files, memory maps and waiting for them: the results of system calls.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -121,7 +121,7 @@ static void memory(void) {
 static sigjmp_buf out;
 static void escape(int signal) { siglongjmp(out, signal); }
 
-/// A private mapping of a file reads zeros up to the end of the page, whatever its size; SIGBUS behind it.
+/// A private mapping of a file reads zeros up to the end of the page, whatever its size; SIGBUS after it.
 static void behind_the_end(void) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   int file = open("short", O_RDWR | O_CREAT, 0600);

@@ -114,7 +114,7 @@ static void blocked_faults(void) {
   sigprocmask(SIG_BLOCK, &set, 0);
   raise(SIGBUS);
   fflush(stdout);
-  if (fork() == 0) {  // a child begins without what waits for its parent
+  if (fork() == 0) {  // a child begins without its parent's pending signals
     sigpending(&pending);
     printf("child %d\n", sigismember(&pending, SIGBUS));
     fflush(stdout);

@@ -1,4 +1,4 @@
-// What compilers use rarely: rotation, speculation, NaT bits, the register stack in memory, semaphores, odd predicates.
+// What compilers rarely use: rotation, speculation, NaT bits, the register stack in memory, semaphores, odd predicates.
 // Every check returns its number when it fails. Written by hand.
 	.text
 	.macro check number		// p6 holds if all is well
@@ -27,7 +27,7 @@ program:
 	cmp.eq p6, p7 = 0, r8 ;;
 (p7)	br.cond.spnt .Lend
 
-// Predicates: parallel compares, unconditional ones, all at once.
+// Predicates: parallel compares, unconditional compares, all at once.
 	mov r14 = 5
 	mov r15 = -1
 	cmp.eq p10, p11 = r0, r0 ;;
@@ -349,7 +349,7 @@ flush:
 	br.ret.sptk.many b0 ;;
 	.endp flush#
 
-// The register stack as memory: what flushrs stores, and what a changed word does to a register that is loaded again.
+// The register stack as memory: the words stored by flushrs, and a register that is loaded again from a changed word.
 	.proc stack#
 stack:
 	alloc r32 = ar.pfs, 0, 4, 0, 0
@@ -391,7 +391,7 @@ poke:
 	st8 [r15] = r19 ;;
 	mf ;;
 	mov ar.rsc = 0 ;;
-	loadrs ;;				// forgets what registers the processor still had
+	loadrs ;;				// forgets the registers that the processor still had
 	mov ar.rsc = 3 ;;
 	br.ret.sptk.many b0 ;;
 	.endp poke#

@@ -1,4 +1,4 @@
-// A loop branch that is not the last of its bundle faults under a false predicate, too: (p6) br.wexit, nop.b, nop.b.
+// A loop branch that is not the last of its bundle also faults under a false predicate: (p6) br.wexit, nop.b, nop.b.
 	.text
 	.global program#
 	.proc program#

@@ -1,4 +1,4 @@
-// Prefetches that do not fault, and one that ends the program.
+// Prefetches that do not fault, and a prefetch that ends the program.
 	.text
 	.global program#
 	.proc program#

@@ -1,5 +1,5 @@
 #pragma once
-// What freestanding programs have instead of a C library. On the host it comes from host.c.
+// The replacement of a C library for freestanding programs. On the host it comes from host.c.
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* Callees that change their return address on the stack, by way of a jump, or behind a branch. */
+/* Callees that change their return address on the stack, by way of a jump, or after a branch. */
         .text
         .globl  tested
         .type   tested,@function

@@ -1,4 +1,4 @@
-/* Places inside of procedures whose addresses are kept, for others than the jumps of the procedures:
+/* Places inside procedures whose addresses are kept, for code other than the jumps of the procedures:
    data that the procedure reads through a pointer, and a sequence whose borders and abort address
    the kernel would read, with a signature in front of the abort address. */
         .text

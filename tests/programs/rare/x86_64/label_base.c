@@ -1,4 +1,4 @@
-/* Differences of labels in data, added to a label whose address is in data, too. */
+/* Differences of labels in data, added to a label whose address is also in data. */
 int tested(int x) {
   static const int distances[] = {&&a - &&a, &&b - &&a, &&c - &&a, &&d - &&a};
   static void* base = &&a;

@@ -1,4 +1,4 @@
-/* A label behind a procedure, at the start of the next procedure, tells the size of the first. */
+/* A label after a procedure, at the start of the next procedure, gives the size of the first. */
 #include "local.inc"
 
         .globl  measured

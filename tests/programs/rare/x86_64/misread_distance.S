@@ -1,4 +1,4 @@
-/* Behind skipped data an address is formed that no relocation tells of. */
+/* After skipped data an address is formed that has no relocation. */
 #include "local.inc"
 
         .globl  tested

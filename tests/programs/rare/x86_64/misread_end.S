@@ -1,4 +1,4 @@
-/* Behind skipped data the end reads like a return, but is part of a move: control runs on. */
+/* After skipped data the end reads like a return, but is part of a move: control runs on. */
         .text
         .globl  tested
         .type   tested,@function

@@ -1,4 +1,4 @@
-/* So much data in the text is referred to that a table behind it would not be looked at. */
+/* The code refers to so much data in the text that a table after it would not be examined. */
 #include "local.inc"
 
         .type   sums,@function

@@ -1,4 +1,4 @@
-/* A table leads to a procedure right behind the procedure that uses the table. */
+/* A table leads to a procedure directly after the procedure that uses the table. */
         .text
         .globl  tested
         .type   tested,@function

@@ -1,4 +1,4 @@
-/* A handler lets the program go on behind ud2, ud1 and hlt: in the middle of paths, at their ends, in front of the
+/* A handler lets the program continue after ud2, ud1 and hlt: in the middle of paths, at their ends, in front of the
    no-ops of an aligned loop. */
 #define _GNU_SOURCE
 #include <signal.h>

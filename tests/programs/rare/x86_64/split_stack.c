@@ -1,4 +1,4 @@
-/* gcc's -fsplit-stack: __morestack goes on one byte behind the place to which it would return. */
+/* gcc's -fsplit-stack: __morestack continues one byte after the place to which it would return. */
 __attribute__((noinline)) static int deep(int x, char* from) {
   char large[4000];
   for (int i = 0; i < 4000; i++) large[i] = (char)(i + x);

@@ -1,4 +1,4 @@
-/* A callee takes its return address for the address of a string, and returns behind the string. */
+/* A callee takes its return address for the address of a string, and returns after the string. */
 #include "local.inc"
 
         .globl  tested

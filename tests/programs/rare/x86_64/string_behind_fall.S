@@ -1,4 +1,4 @@
-/* A callee runs into code that reads the string behind the call. */
+/* A callee runs into code that reads the string after the call. */
         .text
         .type F,@function
 F:      xor %eax,%eax

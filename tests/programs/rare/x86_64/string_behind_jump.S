@@ -1,4 +1,4 @@
-/* A callee jumps into padding in front of code that reads the string behind the call. */
+/* A callee jumps into padding in front of code that reads the string after the call. */
         .text
         .globl early
         .type early,@function

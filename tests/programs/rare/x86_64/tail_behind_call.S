@@ -1,4 +1,4 @@
-/* The size of a procedure ends behind its last call, which returns: nothing says that the tail is
+/* The size of a procedure ends after its last call, which returns: nothing says that the tail is
    code. */
 #include "local.inc"
 

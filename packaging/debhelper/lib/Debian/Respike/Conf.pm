@@ -29,8 +29,8 @@ sub read_conf {
 	return $conf;
 }
 
-# The files below a folder that patterns, separated by white space, stand for, without links; each pattern stands for one
-# at least.
+# The files below a folder that match patterns, separated by white space, without links; each pattern matches at least
+# one file.
 sub files_of {
 	my ($folder, $patterns) = @_;
 	my (@files, %seen);
@@ -43,7 +43,7 @@ sub files_of {
 	return @files;
 }
 
-# Calls a function for each file, no link, in the packages that are built: its path, and its path in the package.
+# Calls a function for each file (not for links) in the packages that are built: its path, and its path in the package.
 sub in_packages {
 	my ($function) = @_;
 	for my $package (@{$dh{DOPACKAGES}}) {
@@ -64,7 +64,7 @@ sub respike {
 	return;
 }
 
-# Whether DEB_BUILD_OPTIONS say that this build goes without.
+# Whether DEB_BUILD_OPTIONS switch Respike off for this build.
 sub skipped {
 	return ($ENV{DEB_BUILD_OPTIONS} // '') =~ /\bnorespike\b/;
 }
