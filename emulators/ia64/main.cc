@@ -28,7 +28,7 @@
 
 namespace {
 
-namespace emulator = respike::emulator::ia64;
+namespace ia64 = respike::emulator::ia64;
 
 constexpr const char* kUsage =
     "usage: respike-ia64 [OPTIONS] PROGRAM [ARGUMENTS...]\n"
@@ -44,7 +44,7 @@ constexpr const char* kUsage =
     "  --general-only  interpret all instructions by the general handlers (slow; for tests)\n";
 
 struct CommandLine {
-  emulator::Options options;
+  ia64::Options options;
   std::vector<std::string> words;  ///< program and arguments
 };
 
@@ -117,7 +117,7 @@ std::string find_program(const std::string& name) {
   return name;
 }
 
-void prepare_counts(emulator::Options& options) {
+void prepare_counts(ia64::Options& options) {
   if (options.counts.empty()) return;
   options.counts = std::filesystem::absolute(options.counts);
   if (options.append_counts) return;
@@ -134,18 +134,18 @@ std::string existing_folder(const std::string& path) {
 }
 
 int run_program(CommandLine& line) {
-  auto process = std::make_unique<emulator::Process>();
+  auto process = std::make_unique<ia64::Process>();
   process->options = line.options;
-  emulator::Options& options = process->options;
+  ia64::Options& options = process->options;
   if (!options.sysroot.empty()) options.sysroot = existing_folder(options.sysroot);
   if (!options.opened.empty()) options.opened = existing_folder(options.opened);
   prepare_counts(options);
   if (!options.model.empty()) {
     options.model = std::filesystem::absolute(options.model);
-    process->feed = std::make_unique<emulator::ModelFeed>(options.model, options.places);
+    process->feed = std::make_unique<ia64::ModelFeed>(options.model, options.places);
   }
-  auto first_thread = std::make_unique<emulator::Thread>(*process);
-  emulator::Thread* const thread = first_thread.get();
+  auto first_thread = std::make_unique<ia64::Thread>(*process);
+  ia64::Thread* const thread = first_thread.get();
   thread->tid = static_cast<int>(syscall(SYS_gettid));
   syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &thread->mask, 8);
 
@@ -154,16 +154,16 @@ int run_program(CommandLine& line) {
   process->program = realpath(path.c_str(), resolved) != nullptr ? resolved : path;
   if (!options.argv0.empty()) line.words[0] = options.argv0;
   for (const std::string& word : line.words) process->command_line += word + '\0';
-  emulator::load_program(*process, *thread, process->program, path, line.words, environ);
-  emulator::map_trampoline(*process);
+  ia64::load_program(*process, *thread, process->program, path, line.words, environ);
+  ia64::map_trampoline(*process);
   static_cast<void>(first_thread.release());  // other threads may outlive this function
-  emulator::current_thread = thread;          // before the first signal
-  emulator::start_signals(*process.release());
-  emulator::apply_mask(*thread);
-  const int status = emulator::run(*thread);
+  ia64::current_thread = thread;          // before the first signal
+  ia64::start_signals(*process.release());
+  ia64::apply_mask(*thread);
+  const int status = ia64::run(*thread);
   // The first thread has ended alone; the process continues until the last thread ends.
-  emulator::release_thread(*thread);
-  emulator::end_first_thread(*thread, status);
+  ia64::release_thread(*thread);
+  ia64::end_first_thread(*thread, status);
 }
 
 }  // namespace
@@ -176,7 +176,7 @@ int main(int argc, char** argv) {
   }
   try {
     return run_program(*line);
-  } catch (const emulator::NotExecutable& error) {
+  } catch (const ia64::NotExecutable& error) {
     fmt::print(stderr, "respike-ia64: {}\n", error.what());
     return 126;
   } catch (const std::exception& error) {

@@ -21,6 +21,9 @@
 #include "models/machine_models.h"
 
 namespace respike::emulator::ia64 {
+
+using namespace measure;
+
 namespace {
 
 constexpr const char* kName = "respike-ia64";

@@ -14,9 +14,12 @@
 
 #include "measure/plugins/measurement_file.h"
 #include "measure/plugins/places_file.h"
-#include "models/machine_model.h"
+#include "models/machine_models.h"
 
 namespace respike::emulator::ia64 {
+
+using measure::Events, measure::MeasurementFile, measure::PlaceRows;
+using measure::MachineModel, measure::ModelInfo, measure::Piece, measure::Processor;
 
 class GuestMemory;
 

@@ -270,6 +270,12 @@ void Comparison::code_pointers() {
   const auto outside = [](const CodePointer& pointer) {
     return pointer.target.where == CodeLocation::Where::address;
   };
+  // Words with the ends of an enclosure stay as they are as long as the enclosed code stays.
+  const bool encloses = encloses_moving(before_.program);
+  const auto names_end = [&](const CodePointer& pointer) {
+    return !encloses && (pointer.target.where == CodeLocation::Where::enclosure_start ||
+                         pointer.target.where == CodeLocation::Where::enclosure_end);
+  };
   for (size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
     if (i == before.size() || i == after.size() || before[i].address != after[i].address)
       return differ(fmt::format("the word at {:#x} holds an address of code in one image only",
@@ -280,6 +286,7 @@ void Comparison::code_pointers() {
     const auto where = before[i].target.where;
     if (before[i].kind != after[i].kind || before[i].base != after[i].base ||
         where != after[i].target.where ||
+        (names_end(before[i]) && before[i].target.address != after[i].target.address) ||
         (outside(before[i]) && !same_outside(before[i].target.address, after[i].target.address)))
       return differ(
           fmt::format("the word at {:#x} refers to code in different ways", before[i].address));

@@ -42,17 +42,11 @@ namespace {
 
 constexpr uint64_t kEnclosureAlignment = 16;
 
-/// Whether there is enclosed code that may move.
-bool encloses_moving(const Program& program) {
-  return std::ranges::any_of(program.procedures, [](const Procedure& procedure) {
-    return procedure.enclosed && procedure.movable();
-  });
-}
-
 }  // namespace
 
 Placement::Placement(const Program& program, Layout& layout, uint64_t added_code_address)
     : enclosure_(program.enclosure),
+      encloses_moving_(encloses_moving(program)),
       program_(program),
       machine_(*program.machine),
       packing_(program),
@@ -101,9 +95,9 @@ uint64_t Placement::resolve(const CodeLocation& location) const {
     case CodeLocation::Where::return_point:
       return return_point(location.procedure, location.block);
     case CodeLocation::Where::enclosure_start:
-      return enclosure_.start;
+      return encloses_moving_ ? enclosure_.start : location.address;
     case CodeLocation::Where::enclosure_end:
-      return enclosure_.end;
+      return encloses_moving_ ? enclosure_.end : location.address;
     case CodeLocation::Where::address:
       break;
   }
@@ -146,7 +140,7 @@ Placement::Ranges Placement::taken_ranges() const {
   take_what_control_runs_through(taken);
   take_what_code_refers_to(taken);
   // Where enclosed code stays, no other code may come between.
-  if (!encloses_moving(program_) && enclosure_.start != enclosure_.end)
+  if (!encloses_moving_ && enclosure_.start != enclosure_.end)
     taken.emplace_back(enclosure_.start, enclosure_.end);
   std::sort(taken.begin(), taken.end());
   return taken;
@@ -201,7 +195,7 @@ void Placement::find_free_ranges() {
     }
     if (at < end) free_.emplace_back(at, end);
   }
-  if (encloses_moving(program_)) part_free_ranges();
+  if (encloses_moving_) part_free_ranges();
 }
 
 /// Moving enclosed code has its own room, as long as the room suffices.

@@ -94,6 +94,7 @@ class Placement {
   bool collect_stubs(const Layout& layout);
 
   Enclosure enclosure_;  // in the output
+  bool encloses_moving_;
   const Program& program_;
   const Machine& machine_;
   Packing packing_;

@@ -57,6 +57,13 @@ std::optional<CodeLocation> block_at(const Program& program, uint64_t address) {
                       .block = static_cast<BlockId>(block - blocks.begin())};
 }
 
+bool encloses_moving(const Program& program) {
+  if (program.enclosure.start == program.enclosure.end) return false;
+  return std::ranges::any_of(program.procedures, [](const Procedure& procedure) {
+    return procedure.enclosed && procedure.movable();
+  });
+}
+
 Program copy_of(const Program& program) {
   Program copy;
   copy.image = program.image;

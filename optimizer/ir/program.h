@@ -86,7 +86,7 @@ struct CodeLocation {
     block_start,      // the first instruction of the block
     return_point,     // the address after the last instruction of the block (a call or branch)
     address,          // `address` of the input, not in a movable procedure
-    enclosure_start,  // of Program::enclosure
+    enclosure_start,  // of Program::enclosure, or `address` while the enclosed code stays
     enclosure_end,
   };
   Where where = Where::block_start;
@@ -280,6 +280,9 @@ struct Program {
   Procedure& operator[](ProcedureId id) { return procedures[id]; }
   const Procedure& operator[](ProcedureId id) const { return procedures[id]; }
 };
+
+/// Whether there is enclosed code that may move.
+bool encloses_moving(const Program& program);
 
 /// A copy with memory of its own.
 Program copy_of(const Program& program);

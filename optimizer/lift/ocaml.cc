@@ -53,8 +53,16 @@ bool is_code(const Image& image, const Symbol& symbol) {
          image.sections[symbol.section].executable();
 }
 
+/// In order; those that overlap become one.
 std::vector<OcamlExtent> sorted(std::vector<OcamlExtent> extents) {
   std::ranges::sort(extents, {}, &OcamlExtent::start);
+  size_t kept = 0;
+  for (const OcamlExtent& extent : extents)
+    if (kept > 0 && extent.start < extents[kept - 1].end)
+      extents[kept - 1].end = std::max(extents[kept - 1].end, extent.end);
+    else
+      extents[kept++] = extent;
+  extents.resize(kept);
   return extents;
 }
 
@@ -66,19 +74,26 @@ bool is_label(const Image& image, const Symbol& symbol) {
 
 /// The code of each unit, and of the runtime in assembly, by their labels; or only of the runtime.
 std::vector<OcamlExtent> labelled_code(const Image& image, bool runtime_alone) {
-  std::map<std::string_view, uint64_t> begins, ends;  // by the name before these words
+  // By the name before these words: of two programs in one image, units may have the same name.
+  std::map<std::string_view, std::vector<uint64_t>> begins, ends;
   for (const Symbol& symbol : image.symbols) {
     const std::string_view name = symbol.name;
     if (!is_label(image, symbol) || (runtime_alone && !name.starts_with(kRuntime))) continue;
     if (name.ends_with(kBegin))
-      begins[name.substr(0, name.size() - kBegin.size())] = symbol.value;
+      begins[name.substr(0, name.size() - kBegin.size())].push_back(symbol.value);
     else
-      ends[name.substr(0, name.size() - kEnd.size())] = symbol.value;
+      ends[name.substr(0, name.size() - kEnd.size())].push_back(symbol.value);
   }
   std::vector<OcamlExtent> code;
-  for (const auto& [unit, begin] : begins)
-    if (const auto end = ends.find(unit); end != ends.end() && end->second > begin)
-      code.push_back({begin, end->second});
+  for (auto& [unit, starts] : begins) {
+    std::vector<uint64_t>& stops = ends[unit];
+    std::ranges::sort(starts);
+    std::ranges::sort(stops);
+    for (const uint64_t start : starts) {
+      const auto stop = std::ranges::upper_bound(stops, start);
+      if (stop != stops.end()) code.push_back({start, *stop});
+    }
+  }
   return sorted(std::move(code));
 }
 
@@ -121,11 +136,15 @@ OcamlExtent hull_of(std::vector<OcamlExtent> units) {
 /// Reads the table of all units, as the runtime does.
 void find_hull(const Image& image, Ocaml& ocaml) {
   constexpr uint64_t kWord = 8;
-  const auto table = std::ranges::find_if(image.symbols, [&](const Symbol& symbol) {
+  const auto is_table = [&](const Symbol& symbol) {
     return symbol.name == "caml_code_segments" && symbol.defined_in_section() &&
            !is_code(image, symbol);
-  });
+  };
+  const auto table = std::ranges::find_if(image.symbols, is_table);
   if (table == image.symbols.end()) return;
+  // Each of several programs (-output-complete-obj) has ends of its own.
+  for (const Symbol& symbol : image.symbols)
+    if (is_table(symbol) && symbol.value != table->value) return;
   std::unordered_map<uint64_t, uint64_t> formed;  // by the dynamic linker
   std::unordered_set<uint64_t> named;             // found by name: the labels would have to move
   for (const DynamicRelocationTable& each : image.dynamic_relocations)
@@ -173,6 +192,14 @@ Ocaml find_ocaml(const Image& image) {
   find_hull(image, ocaml);
   // In an output the labels of the units follow single procedures, and the table is more exact.
   ocaml.code = labelled_code(image, !ocaml.hull_words.empty());
+  const bool holds_runtime = std::ranges::any_of(ocaml.code, [&](const OcamlExtent& runtime) {
+    return runtime.start < ocaml.hull.end && runtime.end > ocaml.hull.start;
+  });
+  if (holds_runtime && !ocaml.hull_words.empty()) {  // which stays
+    ocaml.hull = {};
+    ocaml.hull_words.clear();
+    ocaml.code = labelled_code(image, false);
+  }
   if (!ocaml.hull_words.empty()) ocaml.code.push_back(ocaml.hull);
   ocaml.code = sorted(std::move(ocaml.code));
   if (!ocaml.code.empty()) ocaml.frame_tables = frame_tables_of(image);
@@ -191,10 +218,10 @@ bool is_ocaml_return_address(const Lifter& lifter, uint64_t word, uint64_t targe
 }
 
 void keep_odd_frame_table(Lifter& lifter, uint64_t word) {
-  if (!any_holds(lifter.ocaml.frame_tables, word)) return;
+  if (lifter.ocaml.table_is_odd || !any_holds(lifter.ocaml.frame_tables, word)) return;
+  lifter.ocaml.table_is_odd = true;
   for (Procedure& procedure : lifter.program.procedures) {
     if (!procedure.enclosed) continue;
-    if (!procedure.movable()) return;  // so pin_followers() will pin all
     lifter.pin(procedure, "a table of return addresses is not understood");
   }
 }
@@ -220,10 +247,10 @@ bool forms_ocaml_handler(const Lifter& lifter, uint64_t place, uint64_t target) 
     const auto all = std::span(operands.registers).first(operands.size);
     return uses ? all.first(operands.uses) : all.subspan(operands.uses);
   };
+  const auto moved = of(pushed, false);
   return of(formed, false).size() == 1 &&
          std::ranges::find(of(pushed, true), of(formed, false)[0]) != of(pushed, true).end() &&
-         std::ranges::all_of(of(pushed, false),
-                             [&](Register r) { return r == lifter.machine.abi.stack_pointer; });
+         moved.size() == 1 && moved[0] == lifter.machine.abi.stack_pointer;
 }
 
 }  // namespace respike

@@ -28,6 +28,7 @@ struct Ocaml {
   /// data hold starts and ends of units; `hull_words` has these words by address; `true`: an end.
   OcamlExtent hull;
   std::vector<std::pair<uint64_t, bool>> hull_words;
+  bool table_is_odd = false;  // a frame table holds a word that is not understood
 
   bool is_code(uint64_t address) const { return any_holds(code, address); }
 };

@@ -89,7 +89,7 @@ void add_code_pointer(Lifter& lifter, uint64_t address, ReferenceKind kind, uint
       const auto where =
           *end ? CodeLocation::Where::enclosure_end : CodeLocation::Where::enclosure_start;
       lifter.program.code_pointers.push_back(
-          {.address = address, .kind = kind, .target = {.where = where}});
+          {.address = address, .kind = kind, .target = {.where = where, .address = target}});
       return;
     }
   if (kind != ReferenceKind::address64 && kind != ReferenceKind::pc_relative32)

@@ -88,7 +88,7 @@ std::optional<std::string> follow_changes(Program& program, const Provenance& no
   constexpr const char* kOther = "the output tells of hot code that the input does not have";
   std::vector<ProcedureId> left_out;
   for (const uint64_t entry : note.left_out) {
-    const auto procedure = procedure_at(program, entry);
+    const auto procedure = procedure_at_entry(program, entry);
     // An opaque or pinned procedure stays so, whatever the note says.
     if (!procedure || !program[*procedure].movable()) return kOther;
     left_out.push_back(*procedure);

@@ -13,6 +13,7 @@ import platform
 import re
 import shutil
 import struct
+import subprocess
 import sys
 import zipfile
 
@@ -349,6 +350,37 @@ def ocaml_in_parts(scratch):
     image = compile_image(folder, "gcc", ["ocaml.c", "ocaml.S"], "-DBETWEEN")
     expect(len(left_of_ocaml(image)) == 7, f"{left_of_ocaml(image)}")
     check(image)
+    # Then the words with the ends of units stay, too.
+    image = compile_image(folder, "gcc", ["ocaml.c", "ocaml.S"], "-no-pie", "-fno-pie")
+    common.optimize(image, output, "--layout", "random", "--seed", "1", "--skip", "camlU__apply")
+    before, after = (common.run_command(["objdump", "-s", "-j", ".data", each]).stdout.partition(b"Contents")[2] for each in (image, output))
+    expect(before == after, "words of data differ, although what they refer to stays")
+
+
+def ocaml_stored(scratch):
+    """A label whose address is stored is no handler, even in OCaml's code."""
+    check(compile_image(scratch.folder(), "gcc", ["ocaml.c", "ocaml.S"], "-DSTORED"))
+
+
+def ocaml_twice(scratch):
+    """Two programs of OCaml in one image: each has ends of its own, and all of their code stays."""
+    folder = scratch.folder()
+    sources = common.ROOT / "tests/programs/bug_reports"
+    objects = []
+    for name in ("first", "second"):
+        made = folder / f"{name}.o"
+        parts = [folder / f"{name}.{part}.o" for part in ("c", "S")]
+        for part in parts:
+            source = sources / f"ocaml.{part.name.split('.')[1]}"
+            subprocess.run(["gcc", "-O2", "-fPIE", "-c", f"-Dmain={name}", source, "-o", part], check=True)
+        subprocess.run(["ld", "-r", *parts, "-o", made], check=True)
+        subprocess.run(["objcopy", f"--keep-global-symbol={name}", made], check=True)
+        objects.append(made)
+    (folder / "main.c").write_text("int first(void), second(void);\nint main(void) { return first() + second(); }\n")
+    image = folder / "image"
+    subprocess.run(["gcc", "-O2", "-Wl,-q", folder / "main.c", *objects, "-o", image], check=True)
+    expect(len(left_of_ocaml(image)) == 7, f"{left_of_ocaml(image)}")
+    check(image)
 
 
 def ocaml_judged(scratch):
@@ -414,6 +446,8 @@ def cases(scratch):
     yield case("OCaml no-pie", ocaml, ("-no-pie", "-fno-pie"))
     yield case("OCaml in parts", ocaml_in_parts)
     yield case("OCaml judged", ocaml_judged)
+    yield case("OCaml stored", ocaml_stored)
+    yield case("OCaml twice", ocaml_twice)
 
 
 if __name__ == "__main__":

@@ -160,7 +160,43 @@ camlU__apply:
         ret
         .cfi_endproc
         .size   camlU__apply, .-camlU__apply
+#ifdef STORED
+        /* Keeps the address of a label, which is no handler, and of which other code computes further places. */
+        .globl  camlU__keep, jump_beyond
+        .p2align 4
+        .type   camlU__keep, @function
+camlU__keep:
+        .cfi_startproc
+        leaq    1f(%rip), %rax
+        movq    %rax, kept_place(%rip)
+        xorl    %eax, %eax
+        ret
+        .p2align 3
+1:      leaq    100(%rdi), %rax
+        ret
+        .p2align 3
+        leaq    200(%rdi), %rax
+        ret
+        .p2align 3
+        leaq    300(%rdi), %rax
+        ret
+        .cfi_endproc
+        .size   camlU__keep, .-camlU__keep
+#endif
 camlU__code_end:
+#ifdef STORED
+        .type   jump_beyond, @function
+jump_beyond:
+        movq    kept_place(%rip), %rcx
+        leaq    (%rcx,%rdi,8), %rcx
+        jmp     *%rcx
+        .size   jump_beyond, .-jump_beyond
+        .data
+        .p2align 3
+kept_place:
+        .quad   0
+        .text
+#endif
 #ifdef BETWEEN
         /* The runtime, written in C, lies between the units and an empty unit. */
         .section .text.zz_last, "ax", @progbits

@@ -65,5 +65,10 @@ int main(void) {
   for (int i = 0; i < 4; i++) printf("%s %ld\n", is_ocaml((void*)closures[i]) ? "OCaml's" : "abstract", closures[i](21));
   printf("%d%d%d\n", is_ocaml((void*)work), is_ocaml((void*)found_here), is_ocaml((void*)main));
   printf("frames %d %d\n", frame_of(caml_last_return), frame_of(caml_last_raise));
+#ifdef STORED
+  long camlU__keep(void), jump_beyond(long);
+  camlU__keep();
+  for (long i = 0; i < 3; i++) printf("%ld\n", jump_beyond(i));
+#endif
   return 0;
 }
