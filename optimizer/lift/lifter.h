@@ -77,7 +77,7 @@ struct Lifter {
   const Image& image;
   const Machine& machine;
   Diagnostics& diagnostics;
-  const Ocaml ocaml;
+  Ocaml ocaml;
   Program program;
   std::vector<CodeSection> code;  // by address
   UnwindInput unwind;

@@ -23,23 +23,23 @@ namespace respike::fuzz {
 
 namespace {
 
-namespace ia64 = emulator::ia64;
+namespace emulator = respike::emulator::ia64;
 
-constexpr uint64_t kCode = ia64::region_base(2) + 0x10000;
-constexpr uint64_t kData = ia64::region_base(3) + 0x10000;
-constexpr uint64_t kBackingStore = ia64::region_base(3) + 0x100000;
-constexpr uint64_t kSize = 4 * ia64::kPage;
+constexpr uint64_t kCode = emulator::region_base(2) + 0x10000;
+constexpr uint64_t kData = emulator::region_base(3) + 0x10000;
+constexpr uint64_t kBackingStore = emulator::region_base(3) + 0x100000;
+constexpr uint64_t kSize = 4 * emulator::kPage;
 constexpr uint64_t kSteps = 300;
 
-ia64::Process& sandbox() {
-  static ia64::Process* process = [] {
-    auto* made = new ia64::Process;
+emulator::Process& sandbox() {
+  static emulator::Process* process = [] {
+    auto* made = new emulator::Process;
     made->options.sandbox_steps = kSteps;
     const int anonymous = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
     made->memory.map(kCode, kSize, PROT_READ | PROT_WRITE | PROT_EXEC, anonymous, -1, 0);
     made->memory.map(kData, kSize, PROT_READ | PROT_WRITE, anonymous, -1, 0);
     made->memory.map(kBackingStore, kSize, PROT_READ | PROT_WRITE, anonymous, -1, 0);
-    ia64::start_signals(*made);
+    emulator::start_signals(*made);
     return made;
   }();
   return *process;
@@ -47,26 +47,26 @@ ia64::Process& sandbox() {
 
 struct Outcome {
   bool faulted = false;
-  ia64::GuestFault fault;
+  emulator::GuestFault fault;
   uint64_t ip = 0, cfm = 0, predicates = 0, bsp = 0;
   uint64_t general[128] = {}, branch[8] = {}, application[6] = {};
-  ia64::FloatingRegister floating[128] = {};
+  emulator::FloatingRegister floating[128] = {};
   std::vector<char> data;
 };
 
 /// The state of a thread that has stopped.
-Outcome state_of(ia64::Thread& thread) {
-  ia64::Cpu& cpu = thread.cpu;
+Outcome state_of(emulator::Thread& thread) {
+  emulator::Cpu& cpu = thread.cpu;
   Outcome outcome;
   outcome.faulted = thread.ended;
   outcome.fault = thread.fault;
   outcome.ip = cpu.ip;
   outcome.cfm = cpu.cfm;
-  outcome.predicates = ia64::predicates(cpu);
+  outcome.predicates = emulator::predicates(cpu);
   outcome.bsp = cpu.stack.bsp(cpu);
-  const ia64::FrameMarker marker{cpu.cfm};
+  const emulator::FrameMarker marker{cpu.cfm};
   for (unsigned r = 0; r < 32 + marker.sof(); ++r) {
-    outcome.general[r] = ia64::nat_of(cpu, r) ? 0x4e6154 : ia64::general(cpu, r);
+    outcome.general[r] = emulator::nat_of(cpu, r) ? 0x4e6154 : emulator::general(cpu, r);
   }
   std::copy_n(cpu.br, 8, outcome.branch);
   std::copy_n(cpu.fr, 128, outcome.floating);
@@ -79,7 +79,7 @@ Outcome state_of(ia64::Thread& thread) {
 
 /// Runs the code; returns the states before and after the run.
 std::pair<Outcome, Outcome> run(std::span<const uint8_t> code, bool general_only) {
-  ia64::Process& process = sandbox();
+  emulator::Process& process = sandbox();
   process.options.general_only = general_only;
   auto& memory = process.memory;
   std::memset(memory.host(kCode), 0, kSize);
@@ -88,21 +88,21 @@ std::pair<Outcome, Outcome> run(std::span<const uint8_t> code, bool general_only
   for (uint64_t i = 0; i < kSize; ++i) memory.host(kData)[i] = static_cast<char>(i * 37 >> 3);
   memory.code_changed();
 
-  auto thread = std::make_unique<ia64::Thread>(process);
-  ia64::Cpu& cpu = thread->cpu;
+  auto thread = std::make_unique<emulator::Thread>(process);
+  emulator::Cpu& cpu = thread->cpu;
   cpu.stack.start(cpu, kBackingStore + kSize / 2);
   cpu.ip = kCode;
-  cpu.cfm = ia64::FrameMarker::of(96, 48, 16).bits;
-  for (unsigned r = 1; r < 128; ++r) ia64::general(cpu, r) = r % 3 == 0 ? r : kData + r * 96;
+  cpu.cfm = emulator::FrameMarker::of(96, 48, 16).bits;
+  for (unsigned r = 1; r < 128; ++r) emulator::general(cpu, r) = r % 3 == 0 ? r : kData + r * 96;
   for (unsigned b = 0; b < 8; ++b) cpu.br[b] = kCode + b * 64;
   for (unsigned f = 2; f < 128; ++f)
-    cpu.fr[f] = ia64::from_double(0x3ff0000000000000 + f * 0x1000000000);
+    cpu.fr[f] = emulator::from_double(0x3ff0000000000000 + f * 0x1000000000);
   for (unsigned p = 1; p < 64; p += 2) cpu.pr[p] = 1;
-  cpu.pfs = ia64::make_pfs(ia64::FrameMarker::of(20, 10, 0).bits, 2);
+  cpu.pfs = emulator::make_pfs(emulator::FrameMarker::of(20, 10, 0).bits, 2);
   cpu.lc = 5;
   cpu.ec = 3;
   Outcome before = state_of(*thread);
-  ia64::run(*thread);
+  emulator::run(*thread);
   return {std::move(before), state_of(*thread)};
 }
 
@@ -144,7 +144,7 @@ Instruction random_instruction(std::mt19937_64& random, ia64::Unit unit) {
   Op op = Op::invalid;
   for (int tries = 0; tries < 200; ++tries) {
     op = static_cast<Op>(kFirstRow + random() % kRowCount);
-    const bool privileged = ia64::family_of(op) == ia64::Family::none;
+    const bool privileged = emulator::family_of(op) == emulator::Family::none;
     if (fits_unit(op, unit) && (!privileged || random() % 200 == 0)) break;
   }
   if (unit == Unit::l) op = Op::long_half;
@@ -174,7 +174,7 @@ void make_legal(Instruction& instruction, unsigned slot, std::mt19937_64& random
     return static_cast<uint8_t>(first + random() % count);
   };
   const Encoding& encoding = encoding_of(instruction);
-  const bool memory = ia64::family_of(op) == ia64::Family::memory;
+  const bool memory = emulator::family_of(op) == emulator::Family::memory;
   constexpr uint8_t kOfMemoryUnit[] = {25, 32, 36, 40}, kOfIntegerUnit[] = {64, 65, 66};
   for (unsigned i = 0; i < encoding.operand_count; ++i) {
     const OperandRole& role = encoding.operands[i];
