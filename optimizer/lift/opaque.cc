@@ -139,9 +139,11 @@ class OpaqueCode {
       for (const Relocation& relocation : table.relocations)
         if ((relocation.role == RelocationRole::address64 ||
              relocation.role == RelocationRole::address32) &&
-            relocation.symbol < lifter_.image.symbols.size() && !is_known(relocation.address))
-          f(lifter_.symbol_value(relocation.symbol) + static_cast<uint64_t>(relocation.addend),
-            kNone, true);
+            relocation.symbol < lifter_.image.symbols.size()) {
+          const uint64_t address =
+              lifter_.symbol_value(relocation.symbol) + static_cast<uint64_t>(relocation.addend);
+          if (!is_known(relocation.address, address)) f(address, kNone, true);
+        }
     uint32_t range = 0;
     for (const auto& [place, target, forms] : lifter_.distant_operands) {
       while (program_.ranges[range].end <= place) ++range;
@@ -149,10 +151,14 @@ class OpaqueCode {
     }
   }
 
-  /// Whether the word of data is known to be a return address, or the end of an enclosure.
-  bool is_known(uint64_t word) const {
+  /// Whether it is known that the word of data is a return address, the end of an enclosure, or an
+  /// entry of a jump table that is never used, for whose `address` something else stands
+  /// (tables.h).
+  bool is_known(uint64_t word, uint64_t address) const {
     const CodePointer* found = pointer_at(program_, word);
-    return found != nullptr && found->target.where != CodeLocation::Where::address;
+    return found != nullptr &&
+           (found->target.where != CodeLocation::Where::address ||
+            (lifter_.range_at(address) == kNone && found->target.address != address));
   }
 
   /// Tables begin at an address in the data, or at its end, that is formed or held. Or they begin

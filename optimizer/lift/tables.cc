@@ -172,7 +172,7 @@ void Tables::find_table(Words words, Words row) {
 }
 
 /// Whether all words lead where a table at `base` may lead.
-bool Tables::all_in_table(Words words, uint64_t base, Users users) const {
+bool Tables::all_in_table(Words words, uint64_t base, Users users) {
   return std::ranges::all_of(words, [&](const Word& word) {
     const uint64_t target = base + word.distance;
     return word.named || is_entry(target) ||
@@ -180,13 +180,13 @@ bool Tables::all_in_table(Words words, uint64_t base, Users users) const {
              const ProcedureId user = owner(each.place);
              return user != kNone &&
                     ((owner(target) == user && lifter_.map().starts_group(target)) ||
-                     is_unused(target, user));
+                     is_unused(target, each));
            });
   });
 }
 
 /// Whether the words of a table may count from an address in its middle as well.
-bool Tables::may_count_from_elsewhere(Words words) const {
+bool Tables::may_count_from_elsewhere(Words words) {
   constexpr int kMostAddresses = 64;
   const uint64_t start = words.front().place();
   const auto behind = std::ranges::lower_bound(known_, words.back().end());
@@ -249,7 +249,8 @@ void Tables::settle() {
   for (const Stretch& stretch : may_lead_to_) {
     const uint64_t start = std::max(stretch.start, done);
     auto range = std::ranges::upper_bound(ranges, start, {}, &CodeRange::start);
-    if (range != ranges.begin() && (range - 1)->end > start) --range;
+    // The word may mean the end of a procedure, too.
+    if (range != ranges.begin() && (range - 1)->end >= start) --range;
     for (; range != ranges.end() && range->start < stretch.end; ++range)
       lifter_.make_opaque(lifter_.program[range->procedure],
                           fmt::format("the word at {:#x}, which holds a distance from an address "
@@ -268,8 +269,7 @@ uint64_t Tables::target_at(uint64_t word, uint64_t target) {
   next_ = word + 8;
   if (!base_ || owner(target) != kNone) return target;
   for (const TableReference& each : users(*base_))
-    if (const ProcedureId user = owner(each.place); is_unused(target, user))
-      return lifter_.program[user].address;
+    if (is_unused(target, each)) return lifter_.program[owner(each.place)].address;
   return target;
 }
 
@@ -294,14 +294,30 @@ bool Tables::is_entry(uint64_t address) const {
           (lifter_.marks_at(address) & kEntryMark) != 0);
 }
 
-/// Whether `target`, an entry of a table of `user`, is at the end of that procedure or at its empty
-/// cold part. Some compilers write these addresses for entries that are never used; layouts may
-/// place other code there.
-bool Tables::is_unused(uint64_t target, ProcedureId user) const {
+/// Whether `target`, an entry of a jump table, is at the end of the procedure that forms the table's
+/// address, or at its empty cold part. Some compilers write these addresses for entries that are
+/// never used; layouts may place other code there. But code that does not jump may compare something
+/// with its own end, which it finds in a list.
+bool Tables::is_unused(uint64_t target, const TableReference& table) {
+  const ProcedureId user = owner(table.place);
   if (user == kNone) return false;
   const uint32_t range = lifter_.range_at(target);
   return (range == kNone || lifter_.program.ranges[range].start == target) &&
-         (owner(target - 1) == user || is_empty_part(user, target));
+         (owner(target - 1) == user || is_empty_part(user, target)) &&
+         jumps(lifter_.range_at(table.place));
+}
+
+/// Whether an indirect jump is in a range.
+bool Tables::jumps(uint32_t range) {
+  const auto [known, fresh] = jumps_.try_emplace(range, false);
+  if (fresh) {
+    const CodeRange& code = lifter_.program.ranges[range];
+    known->second = std::ranges::any_of(
+        lifter_.code_in(code.start, code.end), [&](const Instruction& instruction) {
+          return lifter_.machine.facts(instruction).flow == ControlFlow::indirect_jump;
+        });
+  }
+  return known->second;
 }
 
 /// Whether an empty part that the compiler split off the procedure starts at the address.
@@ -319,7 +335,7 @@ uint64_t Tables::checked_target(uint64_t base, uint64_t target) {
   for (const TableReference& each : users(base)) {
     const ProcedureId user = owner(each.place);
     if (owner(target) == user) continue;
-    if (is_unused(target, user)) {
+    if (is_unused(target, each)) {
       unused = lifter_.program[user].address;
       continue;
     }

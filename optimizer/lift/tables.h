@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -55,8 +56,8 @@ class Tables {
   void find_row(Words row);
   void find_named(Words row);
   void find_table(Words words, Words row);
-  bool all_in_table(Words words, uint64_t base, Users users) const;
-  bool may_count_from_elsewhere(Words words) const;
+  bool all_in_table(Words words, uint64_t base, Users users);
+  bool may_count_from_elsewhere(Words words);
   void add_from_here(const Word& word, uint64_t target);
   void add_from(uint64_t base, const Word& word, uint64_t target);
   void give_up(const Word& word, Words row);
@@ -65,13 +66,15 @@ class Tables {
   Users users(uint64_t base) const;
   ProcedureId owner(uint64_t address) const;
   bool is_entry(uint64_t address) const;
-  bool is_unused(uint64_t target, ProcedureId user) const;
+  bool is_unused(uint64_t target, const TableReference& table);
+  bool jumps(uint32_t range);
   bool is_empty_part(ProcedureId procedure, uint64_t address) const;
   uint64_t checked_target(uint64_t base, uint64_t target);
 
   Lifter& lifter_;
   std::vector<uint64_t> known_;  // addresses from which words may count, sorted
   std::vector<std::pair<uint64_t, std::string_view>> empty_parts_;  // with their procedure; sorted
+  std::unordered_map<uint32_t, bool> jumps_;                        // by range, see jumps()
   uint64_t next_ = 0;             // end of the word of the last target_at()
   std::optional<uint64_t> base_;  // start of the table of that word
   struct Stretch {                // code to which a word may lead
