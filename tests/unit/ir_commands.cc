@@ -9,15 +9,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <vector>
 
 #include "optimizer/analysis/call_graph.h"
 #include "optimizer/analysis/packing.h"
+#include "optimizer/base/bytes.h"
 #include "optimizer/base/files.h"
+#include "optimizer/check/broken_rules.h"
 #include "optimizer/check/invariants.h"
 #include "optimizer/check/same_program.h"
 #include "optimizer/emit/emit.h"
@@ -34,9 +39,11 @@
 #include "optimizer/profile/static_counts.h"
 #include "optimizer/transform/gp_loads.h"
 #include "optimizer/transform/hotcold/hot_cold.h"
+#include "optimizer/transform/import_calls.h"
 #include "optimizer/transform/nops.h"
 #include "optimizer/transform/predictions.h"
-#include "tests/unit/command.h"
+#include "optimizer/transform/tail_copies.h"
+#include "tests/unit/ir_assembler.h"
 #include "tests/unit/ir_text_program.h"
 
 namespace respike {
@@ -47,22 +54,32 @@ using text::Words;
 /// A command with its options, such as `place reach=64`.
 struct Command {
   std::string name;
-  std::string layout;  // layout, rewrite: words as --layout takes them
+  std::string layout;  // words as --layout takes them
   uint64_t seed = 1;
+  std::vector<std::string> after;        // steps that change a lifted program first
   uint64_t reach = FakeMachine::kReach;  // of the fake machine's branches
   uint64_t conditional_reach = FakeMachine::kReach;
-  uint64_t added = 0x4000;  // address of the added segment
+  std::optional<uint64_t> added;  // address of the added segment
   bool against_input = false;
 
   explicit Command(std::string_view text) {
     Words words(text);
     name = words.next();
-    if (name == "layout" || name == "rewrite") layout = words.next();
+    const bool has_layout =
+        name == "layout" || name == "rewrite" || name == "pack" || name == "place";
+    if (has_layout && !words.at_end() && words.peek().find('=') == std::string_view::npos)
+      layout = words.next();
     words.take_number("seed", seed);
     words.take_number("reach", reach);
     words.take_number("conditional_reach", conditional_reach);
-    words.take_number("added", added);
+    if (uint64_t address = 0; words.take_number("added", address)) added = address;
     against_input = words.take("against_input");
+    if (std::string_view steps; words.take_value("after", steps))
+      for (size_t at = 0; at < steps.size();) {
+        const size_t end = std::min(steps.find(',', at), steps.size());
+        after.emplace_back(steps.substr(at, end - at));
+        at = end + 1;
+      }
     words.expect_end();
   }
 };
@@ -95,14 +112,21 @@ std::string describe(const Start& start) {
                      start.phase == 0 ? "" : fmt::format(" plus {}", start.phase));
 }
 
-/// One line for each fragment, in order; then the expectations about it.
-std::string run_layout(const TextProgram& text, const Command& command) {
+/// The order that the command names, or else the given one.
+Layout layout_of(const Program& program, const Command& command, const Layout& given) {
+  Layout layout = command.layout.empty() ? given : choose_layout(program, command, nullptr);
+  if (const auto violation = find_violation(program, layout)) throw Error(*violation);
+  return layout;
+}
+
+/// One line for each fragment, in order; then what is expected of it.
+std::string run_layout(const Program& program, const Command& command) {
   Forecast forecast;
-  const Layout layout = choose_layout(text.program, command, &forecast);
-  if (const auto violation = find_violation(text.program, layout)) return *violation + "\n";
+  const Layout layout = choose_layout(program, command, &forecast);
+  if (const auto violation = find_violation(program, layout)) return *violation + "\n";
   std::string output;
   for (const Layout::Fragment& fragment : layout.fragments)
-    output += fmt::format("{}, {}\n", describe(text.program, fragment), describe(fragment.start));
+    output += fmt::format("{}, {}\n", describe(program, fragment), describe(fragment.start));
   if (!command.against_input) return output;
   for (const Forecast::Change& change : forecast.procedures)
     output +=
@@ -117,11 +141,10 @@ std::string run_layout(const TextProgram& text, const Command& command) {
 constexpr std::array<std::string_view, 6> kEndNames = {
     "kept", "branch_dropped", "inverted", "branch_appended", "inverted_and_appended", "padded"};
 
-std::string run_pack(const TextProgram& text) {
-  const Program& program = text.program;
+std::string run_pack(const Program& program, const Layout& layout) {
   Packing packing(program);
   std::string output;
-  for (const Layout::Fragment& fragment : text.layout().fragments) {
+  for (const Layout::Fragment& fragment : layout.fragments) {
     const ProcedureId id = fragment.procedure;
     packing.pack(id, fragment.blocks);
     for (const BlockId block : fragment.blocks) {
@@ -139,11 +162,9 @@ std::string describe(const Program& program, const CodeLocation& location) {
   return fmt::format("{}#{}", program[location.procedure].name, location.block);
 }
 
-/// The ranges filled by code, in the order of addresses; the targets of branches that need a stub.
-std::string run_place(const TextProgram& text, const Command& command) {
-  const Program& program = text.program;
-  Layout layout = text.layout();
-  const Placement placement(program, layout, command.added);
+/// What code fills, in the order of addresses; where branches go that need a stub.
+std::string run_place(const Program& program, Layout layout, uint64_t added) {
+  const Placement placement(program, layout, added);
   std::string output;
   for (const auto& [start, end] : placement.free_ranges())
     output += fmt::format("free {:x}..{:x}\n", start, end);
@@ -187,9 +208,9 @@ Image written_image(const Image& input, const NewImage& output) {
   return image;
 }
 
-std::string run_emit(const TextProgram& text, const Command& command) {
+std::string run_emit(const TextProgram& text, uint64_t added) {
   Layout layout = text.layout();
-  const Placement placement(text.program, layout, command.added);
+  const Placement placement(text.program, layout, added);
   Diagnostics diagnostics;
   const AddedSegment segment;
   Emitter emitter(text.program, layout, placement, segment, diagnostics);
@@ -238,10 +259,11 @@ std::string run_annotate(const TextProgram& first, const std::string& second) {
 std::string run_addressed(const Command& command, const std::string& first,
                           const std::string& second) {
   TextProgram text(first, command.reach, command.conditional_reach);
-  if (command.name == "layout") return run_layout(text, command);
-  if (command.name == "pack") return run_pack(text);
-  if (command.name == "place") return run_place(text, command);
-  if (command.name == "emit") return run_emit(text, command);
+  const uint64_t added = command.added.value_or(0x4000);
+  if (command.name == "layout") return run_layout(text.program, command);
+  if (command.name == "pack") return run_pack(text.program, text.layout());
+  if (command.name == "place") return run_place(text.program, text.layout(), added);
+  if (command.name == "emit") return run_emit(text, added);
   if (command.name == "annotate") return run_annotate(text, second);
   if (command.name == "counts") {
     set_static_counts(text.program, CallGraph(text.program));
@@ -282,18 +304,57 @@ std::string run_text_command(const Command& command, const std::string& first,
   return run_addressed(command, first, second);
 }
 
-std::string run_image_command(const Command& command, const Image& image) {
+/// Does one of the steps of `after=`; how much it changed.
+uint64_t change(Program& program, std::string_view step) {
+  if (step == "nops") return drop_nops(program);
+  if (step == "imports") return call_imports_directly(program);
+  if (step == "tails") return copy_tails(program).tails;
+  if (step != "estimates") throw Error(fmt::format("there is no step {}", step));
+  set_static_counts(program, CallGraph(program));
+  return 0;
+}
+
+/// The first page behind all sections.
+uint64_t end_of(const Image& image) {
+  constexpr uint64_t kPage = 4096;
+  uint64_t end = 0;
+  for (const Section& section : image.sections)
+    if (section.allocated()) end = std::max(end, section.address + section.size);
+  return align_up(end, kPage);
+}
+
+/// The image in that layout, and whether it does what `program` does when it is lifted again.
+std::string run_rewrite(const Image& image, const Program& program, const Layout& layout,
+                        Diagnostics& diagnostics) {
+  const Image output = read_image(emit(program, layout, {}, diagnostics), "the output");
+  const Program again = lift(output, diagnostics);
+  const auto broken = find_broken_rule(image, output);
+  return list_image(output, *program.machine) + (broken ? *broken + "\n" : "") +
+         find_difference(program, again).value_or("same program") + "\n";
+}
+
+std::string run_image_command(const Command& command, const Image& image, const std::string& text) {
   Diagnostics diagnostics;
-  const Program program = lift(image, diagnostics);
+  Program program = lift(image, diagnostics);
+  set_given_counts(program, text);
+  for (const std::string& step : command.after) change(program, step);
   if (const auto violation = find_violation(program)) return *violation + "\n";
-  if (command.name == "lift") return print(program);
-  if (command.name == "rewrite") {
-    const Layout layout = choose_layout(program, command, nullptr);
-    const Image output = read_image(emit(program, layout, {}, diagnostics), "the output");
-    const Program again = lift(output, diagnostics);
-    return list_image(output, *program.machine) +
-           find_difference(program, again).value_or("same program") + "\n";
+  if (command.name == "lift") return print_lifted(program);
+  if (command.name == "nops" || command.name == "imports" || command.name == "tails") {
+    const uint64_t changed = change(program, command.name);
+    if (const auto violation = find_violation(program)) return *violation + "\n";
+    return fmt::format("{} changed\n", changed) + print_lifted(program);
   }
+  if (command.name == "counts") {
+    set_static_counts(program, CallGraph(program));
+    return list_counts(program);
+  }
+  if (command.name == "layout") return run_layout(program, command);
+  const Layout layout = layout_of(program, command, given_layout(program, text));
+  if (command.name == "pack") return run_pack(program, layout);
+  if (command.name == "place")
+    return run_place(program, layout, command.added.value_or(end_of(image)));
+  if (command.name == "rewrite") return run_rewrite(image, program, layout, diagnostics);
   return "unknown command " + command.name + "\n";
 }
 
@@ -329,19 +390,10 @@ std::string run_assembler_case(const std::filesystem::path& source,
                                const std::filesystem::path& folder) {
   std::ifstream file(source);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const std::string name = source.stem().string();
-  const std::string tools = name.substr(0, name.find('_')) + "-linux-gnu-";
-  const size_t at = text.find("link: ");
-  const std::string options =
-      at == std::string::npos ? "-e f" : text.substr(at + 6, text.find('\n', at) - at - 6);
-  const std::string object = (folder / (name + ".o")).string();
-  const std::string linked = (folder / name).string();
-  const CommandResult built =
-      run_command(fmt::format("{{ {0}as {1} -o {2} && {0}ld -q {3} {2} -o {4}; }} 2>&1", tools,
-                              source.string(), object, options, linked));
-  if (built.status != 0) return built.output;
-  const Image image = read_image(read_file(linked), name);
-  return run_all(text, [&](const Command& command) { return run_image_command(command, image); });
+  const std::filesystem::path linked = link_assembler_case(source, folder);
+  const Image image = read_image(read_file(linked), linked.filename());
+  return run_all(text,
+                 [&](const Command& command) { return run_image_command(command, image, text); });
 }
 
 }  // namespace respike

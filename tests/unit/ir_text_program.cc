@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <sstream>
 
 #include "optimizer/base/bytes.h"
@@ -312,18 +314,52 @@ class Lister {
     out_ += fmt::format("section {} {:x}..{:x}\n", section.name, section.address,
                         section.address + section.size);
     std::vector<ListedLine> lines;
-    if (&machine_ == &alpha_machine() || &machine_ == &ia64_machine())
-      find_listing(&machine_ == &alpha_machine() ? MachineId::alpha : MachineId::ia64)
-          ->list(section.contents, section.address, lines);
+    if (const auto id = listed_as())
+      find_listing(*id)->list(section.contents, section.address, lines);
     else
       list_fake(section, lines);
-    for (const ListedLine& line : lines) {
+    const bool varies = machine_.codec.length != nullptr;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      ListedLine& line = lines[i];
       labels(index, line.address);
+      if (varies) std::ranges::replace(line.text, '\t', ' ');
       out_ += fmt::format("  {:x}: {}", line.address, line.text);
       if (line.target) out_ += name(*line.target);
-      relocations(index, line.address, line.address + 1);
+      // Of instructions of one length, relocations stand at their start.
+      const uint64_t end =
+          i + 1 < lines.size() ? lines[i + 1].address : section.address + section.size;
+      relocations(index, line.address, varies ? end : line.address + 1);
+      if (varies)
+        if (const size_t more = padding_behind(index, lines, i)) {
+          out_ += fmt::format(", {} times", more + 1);
+          i += more;
+        }
       out_ += '\n';
     }
+  }
+
+  /// How many of the lines behind a no-op of one byte are the same, up to the next symbol.
+  size_t padding_behind(uint32_t section, std::span<const ListedLine> lines, size_t at) const {
+    size_t more = 0;
+    while (lines[at].text == "nop" && at + more + 1 < lines.size() &&
+           lines[at + more + 1].code == lines[at].code &&
+           !has_label(section, lines[at + more + 1].address))
+      ++more;
+    return more;
+  }
+
+  bool has_label(uint32_t section, uint64_t address) const {
+    return std::ranges::any_of(image_.symbols, [&](const Symbol& symbol) {
+      return symbol.section == section && symbol.value == address &&
+             symbol.type != Symbol::Type::section && !symbol.name.empty();
+    });
+  }
+
+  std::optional<MachineId> listed_as() const {
+    if (&machine_ == &alpha_machine()) return MachineId::alpha;
+    if (&machine_ == &ia64_machine()) return MachineId::ia64;
+    if (&machine_ == &x86_64_machine()) return MachineId::x86_64;
+    return std::nullopt;
   }
 
   void list_fake(const Section& section, std::vector<ListedLine>& lines) const {

@@ -9,7 +9,7 @@ target_precompile_headers(test_headers PRIVATE unit/headers.h)
 # All files of unit/ in one program; CTest's tests are the files.
 llvm_map_components_to_libnames(x86_64_oracle x86disassembler x86desc x86info)
 file(GLOB unit_tests CONFIGURE_DEPENDS unit/*_test.cc)
-add_executable(unit_tests ${unit_tests} unit/ir_commands.cc unit/ir_text_program.cc unit/x86_64_zydis.cc)
+add_executable(unit_tests ${unit_tests} unit/ir_assembler.cc unit/ir_commands.cc unit/ir_text_program.cc unit/x86_64_zydis.cc)
 target_include_directories(unit_tests SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
 target_link_libraries(unit_tests PRIVATE
   respike_optimizer respike_ir_text respike_instrument respike_matching respike_profiledb respike_simulator respike_tas
