@@ -351,8 +351,9 @@ void Reader::find_loaded_end() {
     if (segment.raw.type != ELF::PT_NULL && segment.file_size != 0)
       end = std::max(end, segment.offset + segment.file_size);
   for (const Section& section : image_.sections)
-    if (section.allocated() && !section.contents.empty())
-      end = std::max(end, section.offset + section.size);
+    // An empty section has a place in the file, too, and the output is not to end in front of it.
+    if (section.allocated() && section.kind != Section::Kind::zero)
+      end = std::max(end, section.offset + section.contents.size());
 }
 
 void Reader::find_appended() {
