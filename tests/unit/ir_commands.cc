@@ -30,11 +30,9 @@
 #include "optimizer/emit/placement.h"
 #include "optimizer/ir/text/text.h"
 #include "optimizer/ir/text/text_words.h"
-#include "optimizer/layout/orders.h"
-#include "optimizer/layout/profiled.h"
+#include "optimizer/layout/choice.h"
 #include "optimizer/lift/lift.h"
 #include "optimizer/machine/machines.h"
-#include "optimizer/pipeline.h"
 #include "optimizer/profile/annotate.h"
 #include "optimizer/profile/static_counts.h"
 #include "optimizer/transform/gp_loads.h"
@@ -92,15 +90,12 @@ std::string print_checked(const Program& program) {
 // ---- layout ----
 
 Layout choose_layout(const Program& program, const Command& command, Forecast* forecast) {
-  OptimizeOptions options;
-  if (const auto fault = parse_layout(command.layout, options)) throw Error(*fault);
-  if (options.order == OptimizeOptions::Order::original) return original_layout(program);
-  if (options.order == OptimizeOptions::Order::random) return random_layout(program, command.seed);
-  if (options.order == OptimizeOptions::Order::scatter)
-    return scattered_layout(program, command.seed);
+  LayoutChoice choice;
+  if (const auto fault = parse_layout(command.layout, choice)) throw Error(*fault);
+  choice.seed = command.seed;
   const auto input =
       command.against_input ? executed_in_input(program) : std::vector<ExecutedCode>();
-  return profiled_layout(program, options.layout, input, forecast);
+  return make_layout(program, choice, false, input, forecast);
 }
 
 std::string describe(const Program& program, const Layout::Fragment& fragment) {
