@@ -23,7 +23,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-EMULATORS = {"alpha": ["qemu-alpha", "-L", "/usr/alpha-linux-gnu"], "ia64": [str(ROOT / "build" / "respike-ia64")]}
+EMULATORS = {
+    "alpha": ["qemu-alpha", "-L", "/usr/alpha-linux-gnu"],
+    "ia64": [str(ROOT / "build" / "respike-ia64")],
+    "x86-64": [],
+}
 
 
 def commands(profile):
