@@ -30,6 +30,7 @@ class CodePagesTest : public WindowTest {
     world_.ok({"instrument", name});
     EXPECT_LT(world_.respike(QStringList{"run", name} + arguments).status, 120);
     world_.ok({"collect"});
+    manager_->refresh();
     const auto counted = [&] {
       const ApplicationView* view = manager_->application(name);
       return view != nullptr && view->images.front().profile.runs > 0;
@@ -175,6 +176,7 @@ TEST_F(CodePagesTest, BranchesLeadToTheirBlocks) {
 TEST_F(CodePagesTest, WhatIsStruckOutIsNoProcedure) {
   count(world_.copy("lua.dynamic"), "app", {"-e", "for i=1,99 do string.format('%d', i) end"});
   world_.ok({"optimize", "app"});
+  manager_->refresh();
   ASSERT_TRUE(wait_for([&] { return image().optimized.has_value(); }));
   Environment environment(world_.database());
   CodeCache cache;

@@ -56,6 +56,7 @@ class HabitsTest : public WindowTest {
     world_.ok({"instrument", kName});
     world_.respike({"run", kName});  // this program does not end with 0
     world_.ok({"optimize", kName});
+    manager_->refresh();
     ASSERT_TRUE(wait_for([&] { return image().optimized.has_value(); }));
     page("Gain");
     ASSERT_TRUE(wait_for([&] { return find<QAbstractButton>("Compare")->isEnabled(); }));
@@ -95,7 +96,7 @@ class HabitsTest : public WindowTest {
     for (int i = 0; i < tabs->count(); ++i) {
       tabs->setCurrentIndex(i);
       wait_for_answers();
-      wait(std::chrono::milliseconds(300));
+      wait(std::chrono::milliseconds(100));
       look(tabs->tabText(i), *tabs->currentWidget());
     }
   }

@@ -128,11 +128,11 @@ TEST(ManagerTest, FailuresSayWhatTheCommandLineSays) {
 /// Cancels an action after several times, and at last lets the action end.
 void cancel_often(const Action& action) {
   const World world;
-  world.ok({"register", world.copy("sqlite3.dynamic"), "--name", "app"});
+  world.ok({"register", world.copy("lua.dynamic"), "--name", "app"});
   const auto before = files_of(world);
   Watch watch(world.database());
   int cancelled = 0;
-  for (const int after : {0, 60, 300, 900}) {
+  for (const int after : {0, 30, 120, 400}) {
     const size_t ended = watch.ended.size();
     const int task = watch.manager.start(action);
     wait(milliseconds(after));

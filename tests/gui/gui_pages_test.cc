@@ -387,6 +387,7 @@ TEST_F(WindowTest, EveryControlHasANameAndATip) {
     dialog.reject();
   };
   world_.ok({"optimize", "app"});
+  manager_->refresh();
   ASSERT_TRUE(wait_for([&] { return image().optimized.has_value(); }));
   for (const char* button : {"Register", "Instrument", "Optimize", "Export", "Prune"})
     press(button, check);

@@ -173,6 +173,7 @@ class SourceTest : public WindowTest {
     world_.ok({"instrument", name});
     ASSERT_EQ(world_.respike({"run", name}).status, 0);
     world_.ok({"collect"});
+    manager_->refresh();
     ASSERT_TRUE(wait_for([&] {
       const ApplicationView* view = manager_->application(name);
       return view != nullptr && view->images.front().profile.runs > 0;
@@ -325,6 +326,7 @@ TEST_F(SourceTest, AnOptimizedImageHasTheLinesOfItsOriginal) {
   };
   before = lines_of();
   world_.ok({"optimize", "app"});
+  manager_->refresh();
   ASSERT_TRUE(wait_for([&] { return image().optimized.has_value(); }));
   auto* version = find<QComboBox>("Version");
   version->setCurrentIndex(1);

@@ -52,6 +52,7 @@ class WorkPagesTest : public WindowTest {
 
   void optimize(const QString& name) {
     world_.ok({"optimize", name});
+    manager_->refresh();
     ASSERT_TRUE(wait_for([&] { return application().images.front().optimized.has_value(); }));
   }
 

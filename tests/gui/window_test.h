@@ -126,6 +126,7 @@ class WindowTest : public testing::Test {
 
   void register_by_command(const QString& program, const QString& name) {
     world_.ok({"register", program, "--name", name});
+    manager_->refresh();  // which otherwise looks once a second
     ASSERT_TRUE(wait_for([&] { return window_->application() == name; }));
   }
 
