@@ -5,7 +5,9 @@ The procedures call each other all over the text, branch, switch through jump ta
 program calls every procedure once, two calls deep, and prints a checksum, by which a rewritten image can also be
 checked.
 
-  synthetic-image.py OUT [--instructions 10000000] [--jobs 2]
+  synthetic-image.py OUT [--instructions 10000000] [--most-parts 7] [--jobs 2]
+
+With --most-parts 2 there are as many procedures, but smaller ones, of 50 instructions each.
 
 Needs g++-alpha-linux-gnu. An image of 10 million instructions takes about two minutes and, during
 assembly, 600 MB of disk.
@@ -50,7 +52,7 @@ def straight(rng):
     return "".join(lines)
 
 
-def procedure(number, count, near, rng):
+def procedure(number, count, near, most_parts, rng):
     """One procedure: f(depth, value) -> value."""
     name = f"f{number}"
     out = [f"\t.align 4\n\t.globl {name}\n\t.ent {name}\n{name}:\n\t.frame $30,32,$26,0\n\t.cfi_startproc",
@@ -58,7 +60,7 @@ def procedure(number, count, near, rng):
            "\tstq $26,0($30)\n\tstq $9,8($30)\n\tstq $10,16($30)\n\t.cfi_offset 26,-32\n\t.cfi_offset 9,-24\n\t.cfi_offset 10,-16",
            f"\tmov $16,$9\n\tmov $17,$10\n\tble $9,$Lr{number}"]
     table = None
-    for part in range(rng.randint(2, 7)):
+    for part in range(rng.randint(2, most_parts)):
         label = f"{number}_{part}"
         out.append(f"\tand $10,{1 << rng.randint(0, 6)},$1\n\tbeq $1,$La{label}\n" + straight(rng) + f"\taddq $10,{rng.randint(1, 200)},$10\n"
                    f"\txor $10,{rng.randint(1, 200)},$10\n\tbr $31,$Lb{label}\n$La{label}:\n" + straight(rng) + f"\ts4addq $10,{rng.randint(1, 100)},$10\n"
@@ -86,13 +88,13 @@ def procedure(number, count, near, rng):
     return "\n".join(out)
 
 
-def assemble(folder, index, first, last, count):
+def assemble(folder, index, first, last, count, most_parts):
     rng = random.Random(index)
     source = folder / f"part{index}.s"
     with source.open("w") as file:
         file.write("\t.section .note.GNU-stack,\"\",@progbits\n\t.set noreorder\n\t.set volatile\n\t.set noat\n\t.arch ev6\n\t.text\n")
         for number in range(first, last):
-            file.write(procedure(number, count, (first, last), rng) + "\n")
+            file.write(procedure(number, count, (first, last), most_parts, rng) + "\n")
     target = source.with_suffix(".o")
     subprocess.run(["alpha-linux-gnu-as", "-o", target, source], check=True)
     source.unlink()
@@ -103,6 +105,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("out")
     parser.add_argument("--instructions", type=int, default=10_000_000)
+    parser.add_argument("--most-parts", type=int, default=7, help="branches of a procedure, at most (at least 2)")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--static", action="store_true")
     args = parser.parse_args()
@@ -116,7 +119,8 @@ def main():
         (folder / "table.s").write_text("\n".join(table))
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             starts = range(0, count, PER_OBJECT)
-            objects = list(pool.map(lambda s: assemble(folder, s // PER_OBJECT, s, min(s + PER_OBJECT, count), count), starts))
+            make = lambda s: assemble(folder, s // PER_OBJECT, s, min(s + PER_OBJECT, count), count, args.most_parts)
+            objects = list(pool.map(make, starts))
         flags = ["-static", "-Wl,--defsym=__ehdr_start=0x120000000"] if args.static else []
         subprocess.run(["alpha-linux-gnu-gcc", "-O2", "-Wl,-q", *flags, "-o", args.out, folder / "main.c",
                         folder / "table.s", *objects], check=True)
