@@ -169,12 +169,12 @@ def check_profiled(world, name):
 
 def check_ends(world):
     """Counts are in the file however the program ends; a program that finds no spool runs all the same."""
-    counting = Counting(world, world.image("lua", symbols=True))
+    counting = Counting(world, world.image("ends", symbols=True))
 
     def executed(*words, kill=False):
         for file in counting.files():
             file.unlink()
-        process = subprocess.Popen([pe_test.NT, counting.image, "-e", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([pe_test.NT, counting.image, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         if kill:
             expect(process.stdout.readline() == b"go\n", "it did not start")
             time.sleep(0.2)
@@ -183,9 +183,9 @@ def check_ends(world):
         return sum(b["count"] for p in counting.shown()["procedures"] for b in p["blocks"]), process.returncode
 
     for words, kill, status in (
-        (("for i=1,1000 do end os.exit(3, false)",), False, 3),
-        (("error('x')",), False, 1),
-        (("print('go') io.stdout:flush() while true do end",), True, -signal.SIGKILL),
+        (("exit",), False, 3),
+        (("return",), False, 1),
+        (("endless",), True, -signal.SIGKILL),
     ):
         count, actual = executed(*words, kill=kill)
         expect(actual == status, f"status {actual}")
@@ -193,7 +193,7 @@ def check_ends(world):
     for file in counting.files():
         file.unlink()
     counting.spool.rmdir()
-    outcome = common.run_command([pe_test.NT, counting.image, "-e", "print(1)"])
+    outcome = common.run_command([pe_test.NT, counting.image])
     expect((outcome.status, outcome.stdout) == (0, b"1\n"), f"{outcome}")
     expect(not counting.spool.exists(), "the program made a spool")
 
@@ -317,8 +317,7 @@ def cases(scratch):
     yield case("far stubs", check_far)
     for name in sorted(OTHER_SIGNATURES.keys() & set(programs)):
         yield case(f"{name} signatures", check_signatures, name)
-    if "lua" in programs:
-        yield case("ends", check_ends)
+    yield case("ends", check_ends)
 
 
 if __name__ == "__main__":

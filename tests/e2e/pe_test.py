@@ -48,7 +48,8 @@ def sources_of(name):
     """The sources of a program, or None when Debian's sources were unreachable."""
     if name in ("lua", "bzip2", "sqlite3"):
         return common.real_sources(name)
-    source = common.ROOT / "tests" / "pe" / "programs" / "shapes.cc" if name == "shapes" else SOURCES / f"{name}.c"
+    here = {"shapes": "shapes.cc", "ends": "ends.c"}  # of Windows NT alone
+    source = common.ROOT / "tests" / "pe" / "programs" / here[name] if name in here else SOURCES / f"{name}.c"
     if name == "registers":
         return [source, common.ROOT / "tests" / "programs" / "asm" / "all_registers.S"]
     return [source, START] if name in ENTRIES else [source]
