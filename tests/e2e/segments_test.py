@@ -121,8 +121,15 @@ def tables_in_code(image):
     return found
 
 
+_said = common.Shared()
+
+
 def complaints(image):
-    """The output of tools about an image, without its name."""
+    """The output of tools about an image, without its name; they are asked once."""
+    return _said(image, lambda: _ask_tools(image))
+
+
+def _ask_tools(image):
     said = {}
     with common.Scratch() as own:
         folder = own.folder()

@@ -76,12 +76,12 @@ void expect_clean(const std::filesystem::path& path) {
   const std::string name = path.string();
   for (const std::string command :
        {"readelf -aW", "readelf --debug-dump=frames", "objdump -x", "objdump -d"}) {
-    const auto result = run("alpha-linux-gnu-" + command + " " + name + " >/dev/null");
+    const std::string said = command == "readelf -aW" ? name + ".said" : "/dev/null";
+    const auto result = run("alpha-linux-gnu-" + command + " " + name + " >" + said);
     EXPECT_EQ(result.status, 0) << command;
     EXPECT_EQ(result.output, "") << command;
   }
-  const auto warnings =
-      run("alpha-linux-gnu-readelf -aW " + name + " | grep -iE 'warning:|error:'");
+  const auto warnings = run("grep -iE 'warning:|error:' " + name + ".said");
   EXPECT_EQ(warnings.output, "");
 }
 
