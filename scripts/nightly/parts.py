@@ -182,7 +182,7 @@ SEEDS = {
 # Tests that read these variables; the other tests do the same in every run.
 SEEDED = (
     r"^e2e\.(layouts|profiled|second_round|hot_cold|never_slower|bad_input|profile|gui_robust|exec|on_the_fly|session_work|"
-    r"live_session|pe)_test(\.x86_64)?$|^unit\.(database_model|hot_cold)_test$"
+    r"live_session|pe)_test(\.x86_64)?$|^unit\.(database_model|hot_cold|unwind_programs)_test$"
 )
 MORE = {
     "RESPIKE_SEEDS": "20", "RESPIKE_HEAVY_SEEDS": "20", "RESPIKE_PROFILE_SEEDS": "20", "RESPIKE_HEAVY_PROFILE_SEEDS": "20",
@@ -408,7 +408,7 @@ PARTS = (  # what is quick and sees much comes first
          (*COMMAND, *HARNESS, *_named("tests/e2e", "random_programs_test.py")), _random),
     Part("seeds", "the tests that draw layouts, profiles or damage, with 20 seeds and more damage",
          (*PRODUCT, "tests/e2e", "tests/programs", "tests/pe", "tests/gui",
-          *_named("tests/unit", "database_model_test.cc hot_cold_test.cc random_procedure.*")),
+          *_named("tests/unit", "database_model_test.cc hot_cold_test.cc random_procedure.* unwind_programs_test.cc")),
          lambda context: of_ctest(context, context.build, SEEDED, MORE, SEEDS)),
     Part("sanitizers", "the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer",
          (*PRODUCT, "tests", "examples", ":(glob)bench/*", "scripts/bisect-procedures.sh"),

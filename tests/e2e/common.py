@@ -422,28 +422,26 @@ def argument_parser(doc):
     return parser
 
 
-def one_of(number, cases):
-    """The share 1/number of the cases, always the same: the cases whose names have the least hashes."""
-    by_hash = sorted(cases, key=lambda c: hashlib.sha256(c.name.encode()).digest())
-    chosen = {c.name for c in by_hash[: -(-len(cases) // number)]}
-    return [c for c in cases if c.name in chosen]
-
-
 def words_of(name):
     """The words of a case's name: "lua.pie random 3" has lua, pie and random; numbers do not count."""
     return {word for word in re.split(r"[^\w-]+", name) if word and not re.fullmatch(r"-?\d+|0x[0-9a-f]+", word)}
 
 
+def is_static(name):
+    return re.search(r"[.]static\b|STATIC", name) is not None
+
+
 def covering(cases, times=1):
     """Few cases, always the same: each word of the names occurs in `times` of them, if there are that many. Example: if
     each of eighty programs runs in twenty layouts, each program, each kind of program and each layout gets its turn, in
-    about thirty cases. Each next case has the most words that are still wanted."""
+    about thirty cases. Each next case has the most words that are still wanted; of equals, a case without a static
+    program, in which libraries are most of the code and of the time."""
     left = collections.Counter(word for case in cases for word in words_of(case.name))
     left = {word: min(number, times) for word, number in left.items()}
     rest = sorted(cases, key=lambda c: hashlib.sha256(c.name.encode()).digest())
     chosen = set()
     while any(left.values()):
-        best = max(rest, key=lambda c: sum(left[word] > 0 for word in words_of(c.name)))
+        best = max(rest, key=lambda c: (sum(left[word] > 0 for word in words_of(c.name)), not is_static(c.name)))
         rest.remove(best)
         chosen.add(best.name)
         for word in words_of(best.name):
@@ -453,19 +451,18 @@ def covering(cases, times=1):
 
 def is_sampled():
     """Whether this run has a part of the cases, as the usual run of all tests has: RESPIKE_COVER=N runs covering(cases,
-    N), RESPIKE_ONE_OF=N one case of N, RESPIKE_WITHOUT=REGEX the cases whose names it does not match. A test that adds
-    up results of its cases must then expect less."""
-    return any(name in os.environ for name in ("RESPIKE_COVER", "RESPIKE_ONE_OF", "RESPIKE_WITHOUT"))
+    N), RESPIKE_WITHOUT=REGEX the cases whose names it does not match. A test that adds up results of its cases must then
+    expect less."""
+    return "RESPIKE_COVER" in os.environ or "RESPIKE_WITHOUT" in os.environ
 
 
 def selected(cases, args):
     """The cases of a run: the cases of the user's filter, or else a sample; of these, the share of RESPIKE_SLICE."""
     cases = [c for c in cases if re.search(args.filter, c.name)]
     if not args.filter:
-        times, number, without = map(os.environ.get, ("RESPIKE_COVER", "RESPIKE_ONE_OF", "RESPIKE_WITHOUT"))
+        times, without = map(os.environ.get, ("RESPIKE_COVER", "RESPIKE_WITHOUT"))
         cases = [c for c in cases if not (without and re.search(without, c.name))]
-        if times or number:
-            cases = covering(cases, int(times)) if times else one_of(int(number), cases)
+        cases = covering(cases, int(times)) if times else cases
     return in_slice(cases) if slices() > 1 else cases
 
 
@@ -499,7 +496,7 @@ def empty_working_folder():
 def run_cases(cases, args):
     """Runs the selected() cases on all processors and reports; returns the exit status."""
     every, cases = cases, selected(cases, args)
-    for variable in ("RESPIKE_WITHOUT", "RESPIKE_COVER", "RESPIKE_ONE_OF", "RESPIKE_SLICE"):
+    for variable in ("RESPIKE_WITHOUT", "RESPIKE_COVER", "RESPIKE_SLICE"):
         if variable in os.environ:
             print(f"{variable}={os.environ[variable]}: {len(cases)} of {len(every)} cases")
     if slices() > 1 and not cases:

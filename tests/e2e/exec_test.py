@@ -634,11 +634,11 @@ def check_helper(scratch):
     """Counter files are merged while the command runs; the helper ends with the command."""
     work = Work(scratch)
     work.set_up()
-    text = "i=0; while [ $i -lt 300 ]; do ./program quiet; i=$((i + 1)); done; "
+    text = "i=0; while [ $i -lt 150 ]; do ./program quiet; i=$((i + 1)); done; "
     text += "while n=$(find \"$0\" -name '*.counts' | wc -l); [ $n -ge 100 ]; do sleep 0.1; done; echo $n"
     outcome = work.exec("program", "sh", "-c", text, f"{work.database}.files")
     expect(int(outcome.stdout) < 100, f"{outcome.stdout} counter files wait")
-    expect(work.runs() == 300, f"{work.runs()}")
+    expect(work.runs() == 150, f"{work.runs()}")
 
     def helpers():
         listing = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout

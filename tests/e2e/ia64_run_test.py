@@ -435,8 +435,8 @@ def main():
         Case("dynamic.signals", dynamic_signals),
         Case("faults", faults),
         Case("bad_inputs", bad_inputs),
-        Case("bad_inputs.code.architecture", damaged_code, "architecture", 200),
-        Case("bad_inputs.code.integers", damaged_code, "integers", 100),
+        Case("bad_inputs.code.architecture", damaged_code, "architecture", 60 if common.is_sampled() else 200),
+        Case("bad_inputs.code.integers", damaged_code, "integers", 40 if common.is_sampled() else 100),
         Case("limited_address_space", limited_address_space),
         Case("counts.loop", counted_loop),
     ]

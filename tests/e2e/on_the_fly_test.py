@@ -27,7 +27,7 @@ if shutil.which(ALPHA[0]) and shutil.which("qemu-alpha"):
     KINDS["alpha"] = ALPHA
 if ia64_programs.toolchain():
     KINDS["ia64"] = [ia64_programs.toolchain() / "bin" / "ia64-linux-gnu-gcc"]
-PLUGINS = 30
+PLUGINS = 10 if common.is_sampled() else 30
 
 # Opens the given plugins, in the given way, and prints their output.
 PROGRAM = r"""

@@ -4,8 +4,8 @@
 The sources are tests/programs/rare/*.c and *.cc. Each line `build: FLAGS` of a head comment is one
 build of the source; STATIC stands for a static link. Each build is rewritten with the layouts
 original, random and scatter, and in the default layout by estimates and by random counts; one
-output of each layout is rewritten again, twice (of a sample of the cases, one output of one layout, another for each
-build); and the build is instrumented. `expect: NAME:
+output of each layout is rewritten again, twice; and the build is instrumented with both kinds of counters (of a sample of
+the cases, one output of one layout and one kind of counters, others for each build). `expect: NAME:
 REASON` names a procedure that has to be left alone in every build, `rewritten: NAME` a procedure
 that must not be left alone.
 
@@ -79,7 +79,7 @@ def check_build(source, flags, scratch, number):
             common.optimize(output, again, "--layout", "random", "--seed", seed + 10 + generation)
             check_same(expected, again, f"{layout} {seed}, then again {generation + 1} times")
             output = again
-    for counters in ("shared", "atomic"):
+    for counters in ("shared", "atomic")[number % 2 :: 2] if common.is_sampled() else ("shared", "atomic"):
         counting = folder / f"counting.{counters}"
         options = ["--spool", folder / "spool", "--counters", counters]
         common.respike_ok("image", "instrument", image, "-o", counting, *options)

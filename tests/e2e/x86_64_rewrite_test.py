@@ -73,7 +73,7 @@ def layouts(seeds):
 
 def check(image, seeds, *arguments, **options):
     expected = run(image, *arguments, **options)
-    for number, layout in enumerate(layouts(seeds)):
+    for number, layout in list(enumerate(layouts(seeds)))[common.is_sampled() :]:  # a sample goes without the original order
         output = image.with_name(f"{image.name}.{number}")
         common.optimize(image, output, *layout)
         expect_same(output, expected, " ".join(layout), *arguments, **options)
@@ -123,7 +123,7 @@ def opaque(image):
 
 
 def stripped():
-    image = compile_image(scratch.folder() / "containers", SOURCES / "cxx" / "containers.cc", "-O2")
+    image = compile_image(scratch.folder() / "exceptions", SOURCES / "cxx" / "exceptions.cc", "-O2")
     output = image.with_name("output")
     common.optimize(image, output, "--layout", "random", "--seed", "1")
     expected = run(image)

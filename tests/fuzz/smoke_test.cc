@@ -206,16 +206,16 @@ void PrintTo(const FuzzedMachine& machine, std::ostream* out) {
 class FuzzMachine : public testing::TestWithParam<FuzzedMachine> {};
 
 TEST_P(FuzzMachine, Lifter) {
-  run(seeds().*GetParam().images, more(1'000), GetParam().lifter, FuzzDepth::lifted, check_lifter);
+  run(seeds().*GetParam().images, more(600), GetParam().lifter, FuzzDepth::lifted, check_lifter);
 }
 
 TEST_P(FuzzMachine, Rewrite) {
-  run(seeds().*GetParam().images, more(500), GetParam().rewrite, FuzzDepth::rewritten,
+  run(seeds().*GetParam().images, more(300), GetParam().rewrite, FuzzDepth::rewritten,
       [](std::span<const uint8_t> bytes) { return check_rewrite(bytes, bytes.size()); });
 }
 
 TEST_P(FuzzMachine, Instrument) {
-  run(seeds().*GetParam().images, more(250), GetParam().instrument, FuzzDepth::rewritten,
+  run(seeds().*GetParam().images, more(150), GetParam().instrument, FuzzDepth::rewritten,
       check_instrument);
 }
 

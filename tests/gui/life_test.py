@@ -55,17 +55,11 @@ ForegroundNormal=252,252,252
 BackgroundNormal=49,54,59
 ForegroundNormal=252,252,252
 """  # KDE's dark colours; Qt reads them without KDE
-WORK = """
-create table t(a integer primary key, b text);
-with recursive c(x) as (values(1) union all select x+1 from c where x<3000) insert into t select x, 'row ' || x from c;
-select count(*), sum(a), max(b) from t where b like '%7%';
-select a % 10 as k, count(*), min(b) from t group by k order by k;
-"""
 SCRIPT = """
 local words = {}
 for i = 1, 300 do words[#words + 1] = ("w%d"):format(i * 7919 % 101) end
 table.sort(words)
-print(#words, words[1], words[150], table.concat(words):find("w99"))
+print(("%d %s %s %d"):format(#words, words[1], words[150], table.concat(words):find("w99")))
 """
 
 
@@ -471,10 +465,10 @@ def look_at_pages(window):
 
 def programs(scratch):
     """[(name, copy of the program, arguments, file to read)]"""
-    work = scratch / "work.sql"
-    work.write_text(WORK)
+    work = scratch / "input.lua"
+    work.write_text(SCRIPT)
     found = []
-    for name, source in [("sqlite", common.PROGRAMS / "images" / "sqlite3.dynamic"),
+    for name, source in [("lua", common.PROGRAMS / "images" / "lua.dynamic"),
                          ("itanium", next((p for p in ia64_programs.programs() if p.name == "mix.ia64"), None))]:
         if source is None or not source.exists():
             print(f"NOTE: without the program of {name}", flush=True)
@@ -482,8 +476,8 @@ def programs(scratch):
         copy = scratch / "programs" / source.name
         copy.parent.mkdir(exist_ok=True)
         shutil.copy(source, copy)
-        is_sqlite = name == "sqlite"
-        found.append((name, copy, "-batch :memory:" if is_sqlite else "", str(work) if is_sqlite else None))
+        is_lua = name == "lua"
+        found.append((name, copy, "-" if is_lua else "", str(work) if is_lua else None))
     return found
 
 

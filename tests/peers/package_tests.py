@@ -25,8 +25,7 @@ import runner
 import steps
 
 MACHINE = machines.MACHINES["x86_64"]
-SAMPLE = ("random", "count.atomic", "profile")
-SAMPLED = ("duktape", "libstdc++")  # an interpreter, and a library that throws
+SAMPLE = {"example": ("random", "count.atomic", "profile"), "libstdc++": ("random",)}  # a program, and a library that throws
 ALL = tuple(step.name for step in steps.STEPS)
 SEEDED = tuple(step.name for step in steps.STEPS if not step.of and "SEED" in step.options)
 
@@ -46,8 +45,8 @@ class Case:
 def _cases(args):
     for package in packages.PACKAGES:
         if args.sample:
-            if package.name in SAMPLED:
-                yield Case(package, package.builds[0], 1, SAMPLE)
+            if package.name in SAMPLE:
+                yield Case(package, package.builds[0], 1, SAMPLE[package.name])
             continue
         for build in package.builds:
             for seed in range(1, args.seeds + 1):
