@@ -7,7 +7,7 @@ others. Only profiledb/database* know SOCI. Names of machines belong to machine/
 folders, models/, measure/, emulators/, the readers of containers, the interface's list of machines, the list and the folders of unwind
 formats, and tests. Unwind formats are leaves: others see unwind/unwind.h alone, and no format sees another one. Numbers
 and headers of ELF belong to image/elf/; folders of programs that run on Linux may include its headers, the optimizer
-may not.
+may not. Each source file is named in the README of its folder, if there is one.
 """
 
 import pathlib
@@ -99,6 +99,17 @@ def types_defined_twice(files):
                 yield f"{place}: {namespace}::{name} is already defined at {other}"
 
 
+def unlisted_files(tops):
+    """Sources that the README of their folder does not name, as `file.h`, `file.*` or `fil*.cc`."""
+    for top in tops:
+        for readme in (ROOT / top).glob("**/README.md"):
+            words = {word.split("/")[-1].split(".")[0].replace("*", ".*") for word in re.findall(r"`([\w./*]+)`", readme.read_text())}
+            for file in readme.parent.iterdir():
+                stem = file.name.split(".")[0]
+                if file.suffix in (".h", ".cc", ".c") and not any(re.fullmatch(word, stem) for word in words):
+                    yield f"{file.relative_to(ROOT)}: the folder's README does not name it"
+
+
 def main():
     links = libraries()
     allowed = closure(links)
@@ -129,6 +140,7 @@ def main():
             if include and include.group(1).startswith(ELF_FOLDER) and not name.startswith(ELF_INCLUDED):
                 problems.append(f"{name}:{number}: the optimizer must not know a container: {line.strip()}")
     problems += types_defined_twice(files)
+    problems += unlisted_files(("optimizer", "host", "instrument", "profiledb", "tas", "views", "models", "measure", "emulators", "applications"))
     for problem in problems:
         print(problem)
     print(f"{len(files)} files, {len(links)} libraries, {len(problems)} problems")
