@@ -12,8 +12,8 @@ file(GLOB unit_tests CONFIGURE_DEPENDS unit/*_test.cc)
 add_executable(unit_tests ${unit_tests} unit/ir_assembler.cc unit/ir_commands.cc unit/ir_text_program.cc unit/x86_64_zydis.cc)
 target_include_directories(unit_tests SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
 target_link_libraries(unit_tests PRIVATE
-  respike_optimizer respike_ir_text respike_instrument respike_matching respike_profiledb respike_simulator respike_tas
-  respike_environment respike_ia64_emulator SOCI::sqlite3 GTest::gtest_main ${MPFR_LIBRARY} ${GMP_LIBRARY} Zydis::Zydis
+  respike_optimizer respike_ir_text respike_instrument respike_matching respike_profiledb respike_measure respike_tas
+  respike_applications respike_ia64_emulator SOCI::sqlite3 GTest::gtest_main ${MPFR_LIBRARY} ${GMP_LIBRARY} Zydis::Zydis
   ${x86_64_oracle})
 target_compile_options(unit_tests PRIVATE ${unit_options})
 target_precompile_headers(unit_tests REUSE_FROM test_headers)
