@@ -271,7 +271,7 @@ void Comparison::code_pointers() {
     return pointer.target.where == CodeLocation::Where::address;
   };
   // Words with the ends of an enclosure stay as they are as long as the enclosed code stays.
-  const bool encloses = encloses_moving(before_.program);
+  const bool encloses = enclosed_moves();
   const auto names_end = [&](const CodePointer& pointer) {
     return !encloses && (pointer.target.where == CodeLocation::Where::enclosure_start ||
                          pointer.target.where == CodeLocation::Where::enclosure_end);
@@ -648,6 +648,12 @@ void Comparison::unwind_tables() {
         return differ(*fault);
 }
 
+/// Whether enclosed code of the input moves.
+bool Comparison::enclosed_moves() {
+  if (!enclosed_moves_) enclosed_moves_ = encloses_moving(before_.program);
+  return *enclosed_moves_;
+}
+
 /// The address in a word of data that holds a return address or an end of the enclosure; nullopt
 /// for other words.
 std::optional<uint64_t> Comparison::place_behind_code(const ComparedProgram& side, uint64_t word) {
@@ -659,9 +665,9 @@ std::optional<uint64_t> Comparison::place_behind_code(const ComparedProgram& sid
       return side.program.address_of(call) + call.origin_size;
     }
     case CodeLocation::Where::enclosure_start:
-      return side.program.enclosure.start;
+      return enclosed_moves() ? side.program.enclosure.start : found->target.address;
     case CodeLocation::Where::enclosure_end:
-      return side.program.enclosure.end;
+      return enclosed_moves() ? side.program.enclosure.end : found->target.address;
     default:
       return std::nullopt;
   }

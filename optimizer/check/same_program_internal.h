@@ -225,7 +225,8 @@ class Comparison {
   void foreign_code();
   void kept_exception_tables();
   bool same_unwinding(const Fde& before, const Fde& after, uint64_t address);
-  static std::optional<uint64_t> place_behind_code(const ComparedProgram& side, uint64_t word);
+  bool enclosed_moves();
+  std::optional<uint64_t> place_behind_code(const ComparedProgram& side, uint64_t word);
   void dynamic_relocations();
   void dynamic_relocation(const Relocation& before, const Relocation& after);
 
@@ -261,6 +262,7 @@ class Comparison {
   // Needless loads of gp in the input, by procedure, block and place; found when needed.
   const std::vector<GpLoad>* needless_loads_;  // null: not found yet
   std::vector<GpLoad> found_loads_;
+  std::optional<bool> enclosed_moves_;  // not found yet: nullopt
   int32_t dropped_load_ = -1;    // the reference of the load whose first half was passed over
   unsigned open_sequences_ = 0;  // bits of SequenceRole: begun, checked and not yet ended
   uint64_t compared_ = 0;        // instructions

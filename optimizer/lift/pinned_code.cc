@@ -160,7 +160,7 @@ void enclose_ocaml_code(Lifter& lifter) {
   const OcamlExtent hull = lifter.ocaml.hull;
   program.enclosure = {hull.start, hull.end};
   for (const OcamlExtent& unit : lifter.ocaml.code) {
-    const bool moves = program.enclosure.holds(unit.start);
+    const bool moves = program.enclosure.holds(unit.start) && lifter.machine.evidence.knows_ocaml;
     auto range = std::ranges::upper_bound(program.ranges, unit.start, {}, &CodeRange::end);
     for (; range != program.ranges.end() && range->start < unit.end; ++range) {
       Procedure& procedure = program[range->procedure];

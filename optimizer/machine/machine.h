@@ -157,6 +157,8 @@ struct AddressEvidence {
   /// Symbol plus addend of a relocation of a word of data is what the word holds, also where the
   /// symbol is a section's. Where false, linkers leave addends as they were before linking.
   bool addends_are_right = false;
+  /// The lifter knows how OCaml's code takes return addresses and handlers (lift/ocaml.cc).
+  bool knows_ocaml = false;
 };
 
 /// The cost of issuing straight code, which depends on the address of the code.

@@ -87,7 +87,7 @@ TEST(AlphaMachine, BasedOperands) {
   for (const char* text : {"stl t0,8(sp)", "stq_c t0,8(sp)", "sts $f1,8(sp)"})
     expect(text, Kind::store, false);
   expect("lda t0,8(sp)", Kind::address, false);
-  for (const char* text : {"ldah t0,1(gp)", "addq t0,8,t1", "jsr ra,(t12)", "mov t0,t1"})
+  for (const char* text : {"ldah t0,1(gp)", "addq t0,8,t1", "mov t0,t1"})
     EXPECT_FALSE(operand(text)) << text;
 }
 
