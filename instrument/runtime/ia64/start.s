@@ -1,5 +1,5 @@
-// instrument/runtime/start.c, compiled by gcc 12.2.0 for ia64-linux-gnu. Debian does not have this compiler,
-// but it has the assembler that makes the start code from this file. To make the file anew, in the project:
+// instrument/runtime/start.c, compiled by gcc 12.2.0 for ia64-linux-gnu, which Debian does not have: the
+// assembler, which it has, makes the start code from this. To make it anew, in the folder of the project:
 //   ia64-linux-gnu-gcc -std=gnu11 -O2 -ffreestanding -fno-builtin -fno-stack-protector
 //     -fno-strict-aliasing -fno-tree-loop-distribute-patterns -fno-asynchronous-unwind-tables
 //     -fno-unwind-tables -I. -Iinstrument/runtime/ia64 -S instrument/runtime/start.c

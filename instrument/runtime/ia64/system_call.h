@@ -1,8 +1,7 @@
 #pragma once
 /* System calls of Linux on IA-64: the number in r15, arguments in the output registers. On return
-   r10 is 0 and r8 the result, or r10 is -1 and r8 is the error number. The kernel may change the
-   registers that a call may change (linux: arch/ia64/kernel/entry.S, glibc:
-   sysdeps/unix/sysv/linux/ia64). */
+   r10 is 0 and r8 the result, or r10 is -1 and r8 is the error number. The kernel may change
+   what a call may change (linux: arch/ia64/kernel/entry.S, glibc: sysdeps/unix/sysv/linux/ia64). */
 
 /* The result, or an error number negated: the convention of most other machines. */
 static inline __attribute__((always_inline)) long system_call(long number, long first, long second,
