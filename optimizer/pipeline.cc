@@ -4,7 +4,7 @@
 //
 // Example: with a profile in which a loop runs often, the loop's blocks get counts, lose their
 // no-ops, and stand in a row at the front of the text. If that would cost more than the order of the
-// input, the passes after the counts run again, and the loop's procedure stays.
+// input, the list is gone through again, and the loop's procedure stays.
 
 #include "optimizer/pipeline.h"
 
@@ -68,11 +68,15 @@ struct Draft {
   std::vector<ProcedureId> left_out;  // by the user's wish, or because they would cost more
 };
 
-/// Both lists, ascending.
-std::vector<ProcedureId> with(std::vector<ProcedureId> list, const std::vector<ProcedureId>& more) {
-  list.insert(list.end(), more.begin(), more.end());
-  std::ranges::sort(list);
-  return list;
+/// Pins what the user does not want rewritten, and `losing`; the list of both, ascending.
+std::vector<ProcedureId> pin_left_out(Program& program, const OptimizeOptions& options,
+                                      const std::vector<ProcedureId>& losing) {
+  std::vector<ProcedureId> left_out = left_out_procedures(program, options);
+  pin(program, left_out);
+  pin(program, losing, kNoGain);
+  left_out.insert(left_out.end(), losing.begin(), losing.end());
+  std::sort(left_out.begin(), left_out.end());
+  return left_out;
 }
 
 void warn_if_nothing_moves(const Program& program, const OptimizeOptions& options,
@@ -91,8 +95,9 @@ bool may_part(const Program& program, const OptimizeOptions& options) {
 }
 
 /// The program as it is in the image; nothing in it may move.
-Draft left_as_it_is(Program program, OptimizeResult& result) {
-  Draft draft{.program = std::move(program), .layout = {}, .gp_loads = {}, .left_out = {}};
+Draft make_copy(const Image& image, OptimizeResult& result) {
+  Diagnostics ignored;  // said already
+  Draft draft{.program = lift(image, ignored), .layout = {}, .gp_loads = {}, .left_out = {}};
   for (Procedure& procedure : draft.program.procedures)
     if (procedure.movable()) {
       procedure.state = Procedure::State::pinned;
@@ -158,33 +163,31 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
   OptimizeResult result;
   Steps steps(options.progress);  // the shares of time were measured on images of all sizes
 
-  // Code becomes procedures, blocks and references.
-  steps.begin("lift", 0.0);
+  // The list is gone through once or, where procedures would cost more than in the input, again
+  // with these procedures as they are.
   Draft draft;
-  draft.program = lift(image, diagnostics);
-  require_invariants(draft.program);
-  draft.left_out = left_out_procedures(draft.program, options);
-  pin(draft.program, draft.left_out);
-  warn_if_nothing_moves(draft.program, options, diagnostics);
-
-  // Blocks and edges get counts, by the profile or by estimates.
-  const bool by_counts = options.order == OptimizeOptions::Order::profiled;
-  std::optional<CallGraph> calls;  // valid until a pass changes calls; its first user makes it
-  if (by_counts) {
-    steps.begin("counts");
-    set_counts(draft.program, options, result, diagnostics, calls);
-    result.warning = describe_opaque(draft.program);
-  }
-  const bool profiled = result.annotated.entered != 0;
-
-  // The passes that follow run once or, where procedures would cost more than in the input, again
-  // with these procedures as they are; or the input is taken as it is.
-  std::optional<Program> counted;
-  if (options.only_if_gained && profiled) counted = copy_of(draft.program);
+  std::vector<ProcedureId> losing;
   for (bool again = false;; again = true) {
+    Diagnostics said_already;
+    Diagnostics& news = again ? said_already : diagnostics;
+    draft = {};
     Program& program = draft.program;
+
+    // Code becomes procedures, blocks and references. From here on no other procedure gets pinned.
+    again ? steps.begin("lift") : steps.begin("lift", 0.0);
+    program = lift(image, news);
+    require_invariants(program);
+    draft.left_out = pin_left_out(program, options, losing);
+    warn_if_nothing_moves(program, options, news);
+
     std::vector<ExecutedCode> executed;  // in the input, for the forecast
-    if (by_counts) {
+    if (options.order == OptimizeOptions::Order::profiled) {
+      // Blocks and edges get counts, by the profile or by estimates.
+      steps.begin("counts");
+      std::optional<CallGraph> calls;  // valid until a pass changes calls; its first user makes it
+      set_counts(program, options, result, news, calls);
+      const bool profiled = result.annotated.entered != 0;
+      result.warning = describe_opaque(program);
       executed = executed_in_input(program);
 
       // Instructions go that nothing needs, and more where a profile says what is hot.
@@ -204,25 +207,19 @@ OptimizeResult optimize(const Image& image, const OptimizeOptions& options,
 
     // Blocks get an order.
     steps.begin("layout");
+    const bool counted = result.annotated.entered != 0;
     draft.layout = make_layout(program, options, options.only_if_gained, executed,
-                               profiled ? &result.gain.forecast : nullptr);
+                               counted ? &result.gain.forecast : nullptr);
     copy_prologs(program, draft.layout);
     require_invariants(program, &draft.layout);
 
-    if (again || !counted) break;
-    const std::vector<ProcedureId> losing = losing_procedures(result.gain.forecast, program);
+    if (again || !options.only_if_gained || !counted) break;
+    losing = losing_procedures(result.gain.forecast, program);
     if (losing.empty()) break;
-    calls.reset();
-    draft.program = {};  // its memory is needed
-    draft = {.program = copy_of(*counted),
-             .layout = {},
-             .gp_loads = {},
-             .left_out = with(std::move(draft.left_out), losing)};
-    pin(draft.program, losing, kNoGain);
   }
-  if (counted && !is_worth_it(result.gain.forecast, *draft.program.machine))
-    draft = left_as_it_is(std::move(*counted), result);
-  counted.reset();
+  if (options.only_if_gained && result.annotated.entered != 0 &&
+      !is_worth_it(result.gain.forecast, *draft.program.machine))
+    draft = make_copy(image, result);
 
   // Only addresses are open now. The note says what was changed, so that `verify` can follow.
   steps.begin("emit", 0.3);

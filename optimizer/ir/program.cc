@@ -64,33 +64,6 @@ bool encloses_moving(const Program& program) {
   });
 }
 
-Program copy_of(const Program& program) {
-  Program copy;
-  copy.image = program.image;
-  copy.machine = program.machine;
-  copy.map = program.map;
-  copy.origin_base = program.origin_base;
-  copy.procedures = program.procedures;  // whose lists refer to the storage of `program` for now
-  copy.ranges = program.ranges;
-  copy.range_index = program.range_index;
-  copy.code_pointers = program.code_pointers;
-  copy.falls_into = program.falls_into;
-  copy.near_branches = program.near_branches;
-  copy.kept = program.kept;
-  copy.enclosure = program.enclosure;
-  copy.gp_values = program.gp_values;
-  copy.observed_calls = program.observed_calls;
-  copy.unwind = program.unwind;
-  copy.foreign_fdes = program.foreign_fdes;
-  copy.unreadable_fde = program.unreadable_fde;
-  for (Procedure& procedure : copy.procedures)
-    for (BasicBlock& block : procedure.blocks) {
-      block.instructions.assign(*copy.arena, block.instructions.span());
-      block.successors.assign(*copy.arena, block.successors.span());
-    }
-  return copy;
-}
-
 std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& table) {
   const auto& pointers = program.code_pointers;
   const auto first =

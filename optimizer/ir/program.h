@@ -284,9 +284,6 @@ struct Program {
 /// Whether there is enclosed code that may move.
 bool encloses_moving(const Program& program);
 
-/// A copy with memory of its own.
-Program copy_of(const Program& program);
-
 /// The entries of a jump table: indices of Program::code_pointers, half-open. Fewer than
 /// `table.entries` where not all words of the table are code pointers in a row. Binary search.
 std::pair<size_t, size_t> entries_of(const Program& program, const JumpTable& table);
